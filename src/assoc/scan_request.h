@@ -1,0 +1,59 @@
+#ifndef TALLELE_ASSOC_SCAN_REQUEST_H_
+#define TALLELE_ASSOC_SCAN_REQUEST_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cohort/cohort_request.h"
+
+namespace tallele {
+
+enum class GeneticModel { kAdditive, kDominant, kRecessive };
+enum class OutputFormat { kParquet, kRegenie, kBoth };
+
+// Everything that a user can say about a scan (REGENIE's step 2). Plain data: made by
+// config/, validated and used by `PlanScan`.
+struct ScanRequest {
+  CohortRequest cohort;
+
+  // Genotypes: exactly one of bgen and bed.
+  std::string bgen;
+  std::string sample;  // Oxford sample file
+  std::string bgi;
+  std::string bed;     // prefix or .bed path
+  bool ref_first = false;
+
+  // Variants.
+  std::vector<std::string> extract_files;
+  std::vector<std::string> exclude_files;
+  std::vector<std::string> chromosomes;
+  std::string range;  // CHR:A-B
+  int num_autosomes = 22;
+  std::string par_region = "hg38";
+  double min_mac = 5;
+  double min_info = 0;
+  GeneticModel model = GeneticModel::kAdditive;
+  double min_homs = 0;
+
+  // Predictions.
+  std::string pred;
+  bool ignore_pred = false;
+
+  // Output.
+  std::string out;
+  std::string run_directory;  // overrides <out>.tallele
+  OutputFormat format = OutputFormat::kParquet;
+  bool gzip = false;
+  bool write_samples = false;
+  bool print_pheno = false;
+  bool float32_statistics = false;
+
+  // Work; never changes results.
+  size_t block_size = 0;  // 0: from memory
+  int threads = 0;        // 0: all
+};
+
+}  // namespace tallele
+
+#endif  // TALLELE_ASSOC_SCAN_REQUEST_H_

@@ -1,0 +1,46 @@
+#ifndef TALLELE_COHORT_LOCO_PREDICTIONS_H_
+#define TALLELE_COHORT_LOCO_PREDICTIONS_H_
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/event_sink.h"
+#include "base/result.h"
+
+namespace tallele {
+
+// Predictions of one trait for one chromosome.
+struct LocoVector {
+  std::vector<double> values;   // [base]; NaN where the file has no value
+  size_t absent_people = 0;     // base people whose id is not in the file
+  size_t missing_values = 0;    // base people with NA on this chromosome
+};
+
+// Leave-one-chromosome-out predictions of several traits, as REGENIE's step 1 writes them
+// (`regenie.md` 3.3). `Open` indexes each file once (offsets and a digest of every
+// chromosome row); `Load` parses only the row that is asked for and fails if the file
+// changed in between. Thread-safe after `Open`.
+class LocoPredictions {
+ public:
+  // `pred_list` is the list file; relative paths in it are relative to its folder. Ids are
+  // matched as whole FID_IID tokens against `base_keys`. A trait without an entry is not an
+  // error here: see `HasTrait`.
+  static Result<std::unique_ptr<LocoPredictions>> Open(const std::string& pred_list,
+                                                       std::span<const std::string> traits,
+                                                       std::span<const std::string> base_keys,
+                                                       int num_autosomes, EventSink& events);
+  virtual ~LocoPredictions() = default;
+
+  virtual bool HasTrait(size_t trait) const = 0;
+  virtual bool HasChromosome(size_t trait, int chromosome_code) const = 0;
+  virtual Result<LocoVector> Load(size_t trait, int chromosome_code) const = 0;
+  // The file of a trait and the SHA-256 of its indexed content, for manifests.
+  virtual std::string path(size_t trait) const = 0;
+  virtual std::string fingerprint(size_t trait) const = 0;
+};
+
+}  // namespace tallele
+
+#endif  // TALLELE_COHORT_LOCO_PREDICTIONS_H_

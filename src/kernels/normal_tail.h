@@ -1,0 +1,18 @@
+#ifndef TALLELE_KERNELS_NORMAL_TAIL_H_
+#define TALLELE_KERNELS_NORMAL_TAIL_H_
+
+namespace tallele {
+
+// -log10 of the upper tail of chi-square with one degree of freedom, finite for every
+// finite `chisq` >= 0: -(ln 2 + ln Phi(-sqrt(chisq))) / ln 10. Relative error < 1e-13.
+double ChiSquareLog10P(double chisq);
+
+// Quantile of the standard normal distribution, 0 < p < 1. Relative error < 1e-14.
+double NormalQuantile(double p);
+
+// Upper quantile of chi-square with one degree of freedom: x with P(X > x) = p.
+double ChiSquareUpperQuantile(double p);
+
+}  // namespace tallele
+
+#endif  // TALLELE_KERNELS_NORMAL_TAIL_H_

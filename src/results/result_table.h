@@ -1,0 +1,50 @@
+#ifndef TALLELE_RESULTS_RESULT_TABLE_H_
+#define TALLELE_RESULTS_RESULT_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tallele {
+
+// How a row's statistics were made, and whether they exist.
+enum class CorrectionMethod : uint8_t { kScore, kFirthApproximate, kFirthExact, kSaddlepoint };
+enum class RowStatus : uint8_t {
+  kSuccess,
+  kNoVariance,   // the variant does not vary once covariates are removed
+  kNullFailed,   // no null model for this trait and chromosome
+  kNotConverged,
+};
+
+// One row. A statistic that does not exist is NaN.
+struct ResultRow {
+  uint32_t variant = 0;  // index in the genotype file
+  int32_t n = 0;         // people with trait and genotype
+  double a1freq = 0;
+  double info = 0;        // IMPUTE's measure; may be negative; NaN for hard calls
+  double info_ratio = 0;  // variance ratio; NaN where undefined
+  double beta = 0;
+  double se = 0;
+  double chisq = 0;
+  double log10p = 0;
+  CorrectionMethod method = CorrectionMethod::kScore;
+  RowStatus status = RowStatus::kSuccess;
+};
+
+// Rows of one trait in variant order.
+struct ResultTable {
+  std::vector<ResultRow> rows;
+};
+
+// What all rows of a run share.
+struct ResultSchema {
+  const char* test = "ADD";   // ADD, DOM, REC
+  bool has_info = true;       // text has an INFO column
+  bool ref_first = false;     // ALLELE0 is the file's first allele
+  bool float32_statistics = false;
+  int num_autosomes = 22;     // for REGENIE's integer chromosome codes
+};
+
+}  // namespace tallele
+
+#endif  // TALLELE_RESULTS_RESULT_TABLE_H_

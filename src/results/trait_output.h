@@ -1,0 +1,66 @@
+#ifndef TALLELE_RESULTS_TRAIT_OUTPUT_H_
+#define TALLELE_RESULTS_TRAIT_OUTPUT_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "genotype/variant_index.h"
+#include "results/result_table.h"
+
+namespace tallele {
+
+// Variants that go into one Parquet part: the grid restarts at each chromosome run and does
+// not depend on block size or filters.
+inline constexpr size_t kVariantsPerPart = 65536;
+std::vector<VariantRange> PartGrid(const VariantIndex& variants);
+
+struct OutputRequest {
+  std::string prefix;         // --out
+  std::string run_directory;  // "<out>.tallele" unless set
+  bool parquet = true;
+  bool regenie_text = false;
+  bool gzip = false;
+};
+
+// Files of one finished trait.
+struct TraitFiles {
+  std::string trait;
+  std::string parquet_directory;  // empty when not written
+  std::string text_file;
+  size_t num_rows = 0;
+};
+
+// Writes the rows of one trait. Calls come in variant order, one part of the grid after the
+// other, from one thread at a time.
+class TraitOutput {
+ public:
+  virtual ~TraitOutput() = default;
+
+  // Rows of `range`, which lies inside one part.
+  virtual Result<void> Append(const ResultTable& table) = 0;
+
+  // Publishes the part that holds `part` (also one without rows, so that coverage is known).
+  virtual Result<void> FinishPart(VariantRange part) = 0;
+
+  // Publishes what is left (the text file) and syncs. Nothing appears under a final name
+  // without it, except finished parts.
+  virtual Result<TraitFiles> Finish() = 0;
+};
+
+// "trait_0001_<name>": unsafe characters become '_', long names are cut. 1-based.
+std::string TraitDirectoryName(size_t trait_number, const std::string& trait);
+
+// Checks the destinations of a run before anything is written: the run directory must be
+// absent or empty, names must not collide, the parent must exist and be writable.
+Result<void> CheckOutputs(const OutputRequest& request, const std::vector<std::string>& traits);
+
+Result<std::unique_ptr<TraitOutput>> OpenTraitOutput(const OutputRequest& request,
+                                                     const ResultSchema& schema,
+                                                     size_t trait_number, const std::string& trait,
+                                                     const VariantIndex& variants);
+
+}  // namespace tallele
+
+#endif  // TALLELE_RESULTS_TRAIT_OUTPUT_H_
