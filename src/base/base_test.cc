@@ -1,0 +1,162 @@
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/aligned_buffer.h"
+#include "base/atomic_file.h"
+#include "base/format_number.h"
+#include "base/hashing.h"
+#include "base/parse_number.h"
+#include "base/random.h"
+#include "base/text_reader.h"
+#include "tests/support/temp_dir.h"
+
+namespace tallele {
+namespace {
+
+TEST(ParseDouble, TellsWhyATokenIsNoNumber) {
+  double value = 0;
+  EXPECT_EQ(ParseDouble("-1.5e3", &value), NumberOutcome::kOk);
+  EXPECT_EQ(value, -1500);
+  EXPECT_EQ(ParseDouble("+2", &value), NumberOutcome::kOk);
+  EXPECT_EQ(value, 2);
+  EXPECT_EQ(ParseDouble("", &value), NumberOutcome::kEmpty);
+  EXPECT_EQ(ParseDouble("abc", &value), NumberOutcome::kNotANumber);
+  EXPECT_EQ(ParseDouble("+-1", &value), NumberOutcome::kNotANumber);
+  EXPECT_EQ(ParseDouble("1abc", &value), NumberOutcome::kTrailingJunk);
+  EXPECT_EQ(ParseDouble("inf", &value), NumberOutcome::kNotFinite);
+  EXPECT_EQ(ParseDouble("-nan", &value), NumberOutcome::kNotFinite);
+  EXPECT_EQ(ParseDouble("1e999", &value), NumberOutcome::kOutOfRange);
+}
+
+// Text output promises the digits of REGENIE, which prints through a default stream.
+TEST(FormatSixDigits, EqualsADefaultStream) {
+  RandomStream random(1, 2);
+  for (int i = 0; i < 200000; ++i) {
+    double value = 0;
+    const uint64_t bits = random.NextLong();
+    std::memcpy(&value, &bits, sizeof value);
+    if (i % 2 == 0) value = (random.NextUniform() - 0.5) * std::pow(10.0, i % 40 - 20);
+    if (!std::isfinite(value)) continue;
+    std::ostringstream stream;
+    stream << value;
+    ASSERT_EQ(FormatSixDigits(value), stream.str());
+  }
+  for (const double value : {0.0, 1.0, 0.5, 100000.0, 1000000.0, 1234565.0, 0.0001, 0.00001}) {
+    std::ostringstream stream;
+    stream << value;
+    EXPECT_EQ(FormatSixDigits(value), stream.str());
+  }
+  EXPECT_EQ(FormatThousands(-1234567), "-1,234,567");
+  EXPECT_EQ(FormatThousands(123), "123");
+}
+
+// Known answers of the Random123 distribution (kat_vectors, philox4x32 10).
+TEST(Philox, MatchesThePublishedVectors) {
+  const std::array<uint32_t, 4> zero = {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8};
+  EXPECT_EQ(Philox4x32({0, 0, 0, 0}, {0, 0}), zero);
+  const std::array<uint32_t, 4> ones = {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd};
+  EXPECT_EQ(Philox4x32({~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}), ones);
+  const std::array<uint32_t, 4> pi = {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1};
+  EXPECT_EQ(Philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
+            pi);
+}
+
+TEST(RandomStream, GapsHaveTheRightMean) {
+  RandomStream random(5, 9);
+  double sum = 0;
+  for (int i = 0; i < 100000; ++i) sum += static_cast<double>(random.NextGap(0.02));
+  EXPECT_NEAR(sum / 100000, 49.0, 1.0);
+}
+
+// FIPS 180-2, appendix B.1.
+TEST(Sha256, MatchesTheStandard) {
+  EXPECT_EQ(Sha256Hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST(AlignedBuffer, StartsOnCacheLinesAndKeepsItsRoom) {
+  AlignedBuffer buffer(100);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer.data()) % 64, 0u);
+  buffer.ResizeZeroed(size_t{5} << 20);
+  EXPECT_EQ(buffer.data()[(size_t{5} << 20) - 1], std::byte{0});
+}
+
+class TextFiles : public testing::Test {
+ protected:
+  std::string Write(const std::string& name, const std::string& text) {
+    const std::string path = (dir_.path() / name).string();
+    std::ofstream(path, std::ios::binary) << text;
+    return path;
+  }
+  std::vector<std::string> Lines(const std::string& path) {
+    auto reader = LineReader::Open(path);
+    EXPECT_TRUE(reader.ok());
+    std::vector<std::string> lines;
+    std::string_view line;
+    while (true) {
+      auto more = (*reader)->Next(&line);
+      if (!more.ok()) return {"error: " + more.error().Message()};
+      if (!*more) return lines;
+      lines.emplace_back(line);
+    }
+  }
+  TempDir dir_;
+};
+
+TEST_F(TextFiles, LinesLoseMarksAndCarriageReturns) {
+  const std::string path = Write("a.txt", "\xEF\xBB\xBF" "one\r\n\ntwo\tx \nlast");
+  EXPECT_EQ(Lines(path), (std::vector<std::string>{"one", "", "two\tx ", "last"}));
+}
+
+TEST_F(TextFiles, LongLinesAndGzipAreRead) {
+  const std::string longest(3'000'000, 'x');
+  const std::string path = (dir_.path() / "a.gz").string();
+  gzFile file = gzopen(path.c_str(), "wb");
+  gzwrite(file, longest.data(), static_cast<unsigned>(longest.size()));
+  gzwrite(file, "\nend\n", 5);
+  gzclose(file);
+  EXPECT_EQ(Lines(path), (std::vector<std::string>{longest, "end"}));
+}
+
+TEST_F(TextFiles, ACutGzipFileIsAnErrorThatNamesIt) {
+  const std::string path = (dir_.path() / "a.gz").string();
+  gzFile file = gzopen(path.c_str(), "wb");
+  for (int i = 0; i < 5000; ++i) gzprintf(file, "line %d %d\n", i, i * i);
+  gzclose(file);
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+  const auto lines = Lines(path);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_NE(lines[0].find(path), std::string::npos) << lines[0];
+}
+
+TEST_F(TextFiles, AnAtomicFileAppearsOnlyWhenCommitted) {
+  const std::string path = (dir_.path() / "out.txt").string();
+  {
+    auto file = AtomicFile::Create(path);
+    ASSERT_TRUE(file.ok());
+    ASSERT_TRUE((*file)->Append(std::string_view("gone")).ok());
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(dir_.path()));
+  ASSERT_TRUE(WriteFileAtomically(path, "kept").ok());
+  EXPECT_EQ(Lines(path), std::vector<std::string>{"kept"});
+}
+
+TEST_F(TextFiles, AFullDiskLeavesNothingUnderTheFinalName) {
+  const std::string path = (dir_.path() / "out.txt").string();
+  for (int step = 0; step < 3; ++step) {
+    FaultFileEnv env(PosixFileEnv());
+    (step == 0 ? env.fail_append_from : step == 1 ? env.fail_sync_from : env.fail_rename_from) = 0;
+    const auto result = WriteFileAtomically(path, "text", env);
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.error().kind, ErrorKind::kIo);
+    EXPECT_TRUE(std::filesystem::is_empty(dir_.path())) << step;
+  }
+}
+
+}  // namespace
+}  // namespace tallele
