@@ -1,6 +1,7 @@
 #include "base/format_number.h"
 
 #include <charconv>
+#include <cstddef>
 
 namespace tallele {
 
@@ -31,7 +32,7 @@ std::string FormatThousands(int64_t value) {
   std::string digits;
   AppendInteger(value, digits);
   const size_t first = digits[0] == '-' ? 1 : 0;
-  for (size_t at = digits.size(); at > first + 3;) digits.insert(digits.begin() + static_cast<ptrdiff_t>(at -= 3), ',');
+  for (size_t at = digits.size(); at > first + 3;) digits.insert(digits.begin() + static_cast<std::ptrdiff_t>(at -= 3), ',');
   return digits;
 }
 
