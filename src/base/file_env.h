@@ -6,84 +6,90 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 
 namespace tallele {
 
-// What tells one state of a file from another, cheaply. Equal identities: not changed.
+// Tells two states of a file apart. Device numbers are left out: they differ between the nodes
+// of a cluster for the same shared file.
 struct FileIdentity {
-  std::int64_t size = 0;
-  std::int64_t mtime_ns = 0;
-  std::int64_t ctime_ns = 0;
-  std::uint64_t inode = 0;
-  bool is_directory = false;
-
+  uint64_t size = 0;
+  uint64_t inode = 0;
+  int64_t modified_ns = 0;
+  int64_t changed_ns = 0;
   bool operator==(const FileIdentity&) const = default;
 };
 
-// An open file with positioned reads. Thread-safe.
+// An opened file, read at given offsets; safe for many threads.
 class ReadableFile {
  public:
   virtual ~ReadableFile() = default;
+  // Exactly `out.size()` bytes at `offset`, or an error that names the file and the byte.
+  virtual Result<void> ReadAt(uint64_t offset, std::span<std::byte> out) const = 0;
+  virtual Result<FileIdentity> Identity() const = 0;
   virtual const std::string& path() const = 0;
-  // As it was when the file was opened.
-  virtual const FileIdentity& identity() const = 0;
-  std::int64_t size() const { return identity().size; }
-  // Fills all of `bytes` from `offset`, or an error that names file and byte.
-  virtual Result<void> ReadAt(std::int64_t offset, std::span<std::byte> bytes) const = 0;
-  // A hint that [offset, offset + length) will be read soon. Never fails.
-  virtual void WillNeed(std::int64_t offset, std::int64_t length) const = 0;
 };
 
-// A file being written from its start. Not thread-safe. Closed by the destructor, where a failure
-// is lost: call `Close` to see it.
 class WritableFile {
  public:
   virtual ~WritableFile() = default;
-  virtual const std::string& path() const = 0;
-  // Writes all of `bytes`, or fails; after a failure the content is undefined.
   virtual Result<void> Append(std::span<const std::byte> bytes) = 0;
-  // Waits until everything appended is on the disk.
   virtual Result<void> Sync() = 0;
   virtual Result<void> Close() = 0;
-
-  Result<void> Append(std::string_view text) { return Append(std::as_bytes(std::span(text))); }
 };
 
-// All access of the libraries to files, so that tests can break it. Thread-safe.
+// The seam for file access that tests can break.
 class FileEnv {
  public:
   virtual ~FileEnv() = default;
-  virtual Result<std::unique_ptr<ReadableFile>> OpenForRead(const std::string& path) = 0;
-  // Creates the file or truncates it.
-  virtual Result<std::unique_ptr<WritableFile>> OpenForWrite(const std::string& path) = 0;
-  virtual Result<FileIdentity> Stat(const std::string& path) = 0;
-  // False when nothing is there or it cannot be looked at.
-  virtual bool Exists(const std::string& path) = 0;
-  // Replaces `to` at once.
+  virtual Result<std::unique_ptr<ReadableFile>> OpenToRead(const std::string& path) = 0;
+  // A new empty file; replaces one of that name.
+  virtual Result<std::unique_ptr<WritableFile>> OpenToWrite(const std::string& path) = 0;
+  virtual Result<FileIdentity> Identity(const std::string& path) = 0;
   virtual Result<void> Rename(const std::string& from, const std::string& to) = 0;
-  // Removes a file or an empty directory. Something that is not there is an error.
   virtual Result<void> Remove(const std::string& path) = 0;
-  // Makes the directory and its parents; fine when it exists.
-  virtual Result<void> CreateDirectories(const std::string& path) = 0;
-  // Names (not paths) in a directory, sorted, without "." and "..".
-  virtual Result<std::vector<std::string>> List(const std::string& path) = 0;
-  // Makes creations, renames and removals in a directory durable.
-  virtual Result<void> SyncDirectory(const std::string& path) = 0;
+  virtual Result<void> SyncFolder(const std::string& folder) = 0;
+  virtual Result<void> CreateFolders(const std::string& folder) = 0;
 };
 
 // The operating system's files.
 FileEnv& PosixFileEnv();
 
-// Whole content of a file no longer than `max_bytes`; a longer one is an input error.
-Result<std::string> ReadFileToString(FileEnv& env, const std::string& path,
-                                     std::int64_t max_bytes = std::int64_t{64} << 20);
+// Passes everything on to `base`, but lets chosen calls fail as a full disk would.
+class FaultFileEnv final : public FileEnv {
+ public:
+  explicit FaultFileEnv(FileEnv& base) : base_(base) {}
 
-// "dir" of "dir/name", "." of "name", "/" of "/name".
-std::string DirectoryOf(const std::string& path);
+  // 0-based number of the call from which on every call of the kind fails; -1: never.
+  int fail_append_from = -1;
+  int fail_sync_from = -1;
+  int fail_rename_from = -1;
+
+  Result<std::unique_ptr<ReadableFile>> OpenToRead(const std::string& path) override;
+  Result<std::unique_ptr<WritableFile>> OpenToWrite(const std::string& path) override;
+  Result<FileIdentity> Identity(const std::string& path) override;
+  Result<void> Rename(const std::string& from, const std::string& to) override;
+  Result<void> Remove(const std::string& path) override;
+  Result<void> SyncFolder(const std::string& folder) override;
+  Result<void> CreateFolders(const std::string& folder) override;
+
+  // For the files that it opens: counts a call and says whether it fails.
+  bool CountAppend() { return Count(appends_, fail_append_from); }
+  bool CountSync() { return Count(syncs_, fail_sync_from); }
+
+ private:
+  static bool Count(int& calls, int from) { return from >= 0 && calls++ >= from; }
+
+  FileEnv& base_;
+  int appends_ = 0;
+  int syncs_ = 0;
+  int renames_ = 0;
+};
+
+// "a/b" of "a/b/c"; "." when there is no folder.
+std::string FolderOf(const std::string& path);
 
 }  // namespace tallele
 

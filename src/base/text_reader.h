@@ -6,56 +6,50 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "base/file_env.h"
 #include "base/result.h"
 
 namespace tallele {
 
-struct LineReaderOptions {
-  // A longer line is an input error: a binary file given by mistake must not fill the memory.
-  std::size_t max_line_bytes = std::size_t{256} << 20;
-};
-
-// Lines of a text file, plain or gzip (also many members, as bgzip writes), told apart by the
-// first bytes and not by the name. A UTF-8 byte order mark at the start and a CR before the LF
-// are left out; a last line without LF counts. Memory: one line plus 256 KiB. Not thread-safe.
+// Lines of a text file, plain or gzip (told by its first bytes, not by its name). A byte order
+// mark at the start and a carriage return at the end of a line are dropped.
 class LineReader {
  public:
-  static Result<std::unique_ptr<LineReader>> Open(FileEnv& env, const std::string& path,
-                                                  LineReaderOptions options = {});
-  static Result<std::unique_ptr<LineReader>> Open(const std::string& path,
-                                                  LineReaderOptions options = {});
+  static Result<std::unique_ptr<LineReader>> Open(const std::string& path);
   ~LineReader();
-  LineReader(const LineReader&) = delete;
-  LineReader& operator=(const LineReader&) = delete;
 
-  // False at the end of the file. `*line` has no line end and is valid until the next call.
-  // Errors: truncated or damaged gzip (file and byte), a line that is too long, a failed read.
+  // The next line without its end, valid until the next call; false at the end of the file.
+  // Errors: reading fails, the gzip stream is damaged or cut.
   Result<bool> Next(std::string_view* line);
 
-  // Number of the line that `Next` gave last, from 1; 0 before the first.
-  std::int64_t line_number() const { return line_number_; }
-  const std::string& path() const;
-  const FileIdentity& identity() const;
-  bool compressed() const;
-  // "<path>, line <n>", for `Error::where`.
+  int64_t line_number() const { return line_number_; }  // of the last line, 1-based
+  const std::string& path() const { return path_; }
+  // "path, line 12", for errors.
   std::string Where() const;
 
  private:
-  class ByteSource;
+  LineReader() = default;
+  Result<bool> Fill();
 
-  LineReader(std::unique_ptr<ByteSource> source, LineReaderOptions options);
-  Result<bool> FillMore();
-  std::string_view TakeLine(std::size_t line_end, std::size_t next_begin);
-
-  std::unique_ptr<ByteSource> source_;
-  LineReaderOptions options_;
-  std::string buffer_;
-  std::size_t begin_ = 0;  // first byte of `buffer_` that was not given out
+  std::string path_;
+  void* stream_ = nullptr;  // gzFile
+  std::vector<char> buffer_;
+  size_t begin_ = 0;
+  size_t end_ = 0;
   bool at_end_ = false;
-  std::int64_t line_number_ = 0;
+  int64_t line_number_ = 0;
 };
+
+// Splits at every run of blanks and tabs; no empty fields. Appends nothing to `fields` before
+// clearing it.
+void SplitBlanks(std::string_view line, std::vector<std::string_view>& fields);
+
+// Splits at every tab; blanks around a field are dropped, empty fields are kept.
+void SplitTabs(std::string_view line, std::vector<std::string_view>& fields);
+
+// `text` without blanks and tabs at both ends.
+std::string_view Trim(std::string_view text);
 
 }  // namespace tallele
 
