@@ -14,7 +14,7 @@
 #include "base/parse_number.h"
 #include "base/random.h"
 #include "base/text_reader.h"
-#include "tests/support/temp_dir.h"
+#include "tests/support/fixtures.h"
 
 namespace tallele {
 namespace {

@@ -108,6 +108,10 @@ StoredPair PairOf(const VariantBlock& block, const DecodedVariant& variant, uint
 // unphased diploid D*(4*a0 + a1) - t^2, phased a0(D-a0) + a1(D-a1), haploid a0(D-a0) (per call).
 __int128 CallVariance(const DecodedVariant& variant, StoredPair pair, bool haploid);
 
+// Moments of unphased diploid calls of one byte plane from the sums of their row. Missing calls
+// add nothing to the sums (their pair is (0,0)); `num_called` leaves them out.
+VariantMoments UnphasedMoments(uint32_t denominator, const PairMoments& row, int64_t num_called);
+
 // Moments of a subset of the block's people (ascending positions).
 VariantMoments SubsetMoments(const VariantBlock& block, const DecodedVariant& variant,
                              std::span<const uint32_t> people);

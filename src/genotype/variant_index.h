@@ -54,7 +54,6 @@ class VariantIndex {
   std::vector<uint32_t> second_alleles_;
   std::vector<uint16_t> num_alleles_;
   std::vector<ChromosomeRun> runs_;
-  struct AlleleTable;
   std::vector<std::string> alleles_;
   std::vector<uint32_t> allele_slots_;  // open-addressing hash over alleles_
 };
