@@ -39,6 +39,7 @@ struct TraitSummary {
   double top_log10p = 0;
   size_t skipped_low_mac = 0;
   size_t skipped_low_info = 0;
+  size_t skipped_low_homs = 0;  // recessive test alone
 };
 
 struct ScanSummary {

@@ -21,7 +21,7 @@ struct ScanRequest {
   std::string bgen;
   std::string sample;  // Oxford sample file
   std::string bgi;
-  std::string bed;     // prefix or .bed path
+  std::string bed;  // prefix or .bed path
   bool ref_first = false;
 
   // Variants.

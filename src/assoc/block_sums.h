@@ -1,0 +1,115 @@
+#ifndef TALLELE_ASSOC_BLOCK_SUMS_H_
+#define TALLELE_ASSOC_BLOCK_SUMS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "assoc/chromosome_state.h"
+#include "assoc/genetic_coding.h"
+#include "base/aligned_buffer.h"
+#include "genotype/variant_block.h"
+
+namespace tallele {
+
+// Exact sums of codes over a group's people with a call.
+struct CodeMoments {
+  __int128 sum = 0;
+  __int128 sum_squares = 0;
+};
+
+// Integer sums of one variant with the chromosome's columns, plane by plane: the sum with
+// column c is  sum over k of 256^k * all[k * all_stride + c].
+struct VariantSums {
+  const int64_t* all = nullptr;
+  size_t all_stride = 0;
+  size_t num_planes = 1;
+  CodeScale scale;
+};
+
+// The same over the people of one group's list, basis columns alone.
+struct ListSums {
+  const int64_t* sums = nullptr;
+  size_t stride = 0;
+};
+
+// All integer sums that a block's tests need. Belongs to one worker and is reused from block to
+// block: nothing is allocated once the buffers have grown.
+class BlockSums {
+ public:
+  // `unused`: block people whose genotypes are in no sum (PersonList without covariates).
+  void Compute(const VariantBlock& block, const ChromosomeState& state, const PersonList& unused,
+               const Coding& coding);
+
+  VariantSums Sums(size_t variant) const;
+  ListSums SumsOverList(size_t variant, size_t group) const;
+
+  // Sums of q over the people without a call, [columns]; null when everyone has one.
+  const int64_t* MissingSums(size_t variant) const;
+  // The same over those of them who are in the group's list, [basis columns], into `out`.
+  void MissingSumsOverList(size_t variant, size_t group, int64_t* out) const;
+
+  // Additive moments over the used people, and over a group's people.
+  const VariantMoments& UsedMoments(size_t variant) const { return used_moments_[variant]; }
+  VariantMoments GroupMoments(size_t variant, size_t group) const;
+
+  // Moments of the codes over a group's people, for dominant and recessive coding alone.
+  const CodeMoments& GroupCodeMoments(size_t variant, size_t group) const {
+    return code_moments_[variant * num_groups_ + group];
+  }
+
+ private:
+  // Pair rows of several variants with all products and the moments of gathered lists.
+  struct RowSet {
+    std::vector<int64_t> all;                            // [row][columns]
+    std::vector<std::vector<int64_t>> lists;             // [group][row][basis columns]
+    std::vector<std::vector<PairMoments>> list_moments;  // [group], last: unused; [row]
+  };
+  enum class Place : uint8_t { kStored, kRecoded, kSparse, kNone };
+  struct Entry {
+    Place place = Place::kNone;
+    uint8_t num_planes = 1;
+    uint32_t first_row = 0;  // in its row set, or among the sparse variants
+    CodeScale scale;
+  };
+
+  void PlaceVariants(const Coding& coding);
+  void Recode(const Coding& coding);
+  void AddCodeMoments(size_t variant);
+  void MultiplyRows(const PairRows& rows, bool wants_moments, RowSet& set);
+  void GatherMoments(const PairRows& rows, const PersonList& list, std::vector<PairMoments>& out);
+  PairRows Gather(const PairRows& rows, const PersonList& list);
+  void MultiplySparse();
+  void SumMissing();
+  void SumUsedMoments();
+  const PairMoments* Gathered(size_t variant, size_t list) const;
+
+  const VariantBlock* block_ = nullptr;
+  const ChromosomeState* state_ = nullptr;
+  const PersonList* unused_ = nullptr;
+  size_t num_columns_ = 0;
+  size_t num_covariates_ = 0;
+  size_t num_groups_ = 0;
+
+  std::vector<Entry> entries_;
+  RowSet stored_;
+  RowSet recoded_;
+  std::vector<int64_t> sparse_;        // [sparse variant][columns]
+  std::vector<int64_t> sparse_lists_;  // [group][sparse variant][basis columns]
+  size_t num_sparse_ = 0;
+  size_t num_recoded_rows_ = 0;
+  PairBound recoded_bound_ = PairBound::kSumUpTo255;
+  std::vector<int64_t> missing_;         // [variant with missing calls][columns]
+  std::vector<uint32_t> missing_slots_;  // [variant]
+  std::vector<VariantMoments> used_moments_;
+  std::vector<CodeMoments> code_moments_;
+  std::vector<uint64_t> codes_;
+  AlignedBuffer recoded_rows_;
+  AlignedBuffer gathered_;
+  ProductScratch scratch_;
+};
+
+}  // namespace tallele
+
+#endif  // TALLELE_ASSOC_BLOCK_SUMS_H_

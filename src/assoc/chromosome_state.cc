@@ -1,0 +1,211 @@
+#include "assoc/chromosome_state.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tallele {
+namespace {
+
+// Copies base columns to the block axis, zero for people who are not used.
+std::vector<std::vector<double>> ScatterToBlock(const ScanAxis& axis,
+                                                std::span<const double* const> base_columns) {
+  std::vector<std::vector<double>> block(base_columns.size());
+  for (size_t c = 0; c < base_columns.size(); ++c) {
+    block[c].assign(axis.num_block_people(), 0);
+    for (size_t p = 0; p < axis.num_block_people(); ++p) {
+      const uint32_t b = axis.base_of_block[p];
+      if (b != ScanAxis::kNobody) block[c][p] = base_columns[c][b];
+    }
+  }
+  return block;
+}
+
+// Quantises over the whole base set, then picks: the scale must not depend on who is used.
+QuantisedColumns QuantiseThenSelect(CpuTarget target, const ScanAxis& axis,
+                                    std::span<const double* const> base_columns) {
+  const size_t num_base = axis.block_of_base.size();
+  std::vector<std::vector<double>> extended(base_columns.size());
+  std::vector<const double*> pointers;
+  for (size_t c = 0; c < base_columns.size(); ++c) {
+    extended[c].assign(base_columns[c], base_columns[c] + num_base);
+    extended[c].push_back(0);  // stands for everyone who is not used
+    pointers.push_back(extended[c].data());
+  }
+  const QuantisedColumns all = QuantisedColumns::Quantise(target, pointers, num_base + 1);
+  std::vector<uint32_t> people(axis.base_of_block);
+  std::replace(people.begin(), people.end(), ScanAxis::kNobody, static_cast<uint32_t>(num_base));
+  return all.Select(people, 0, base_columns.size());
+}
+
+// factor' X'r from exact integer sums; X and r as quantised.
+std::vector<double> ProjectionOf(const QuantisedColumns& columns, size_t num_covariates,
+                                 size_t column, const SampleGroup& group) {
+  constexpr size_t kPeoplePerFlush = 16;
+  std::vector<__int128> cross(num_covariates, 0);
+  std::vector<int64_t> partial(num_covariates, 0);
+  for (size_t begin = 0; begin < columns.num_people(); begin += kPeoplePerFlush) {
+    const size_t end = std::min(columns.num_people(), begin + kPeoplePerFlush);
+    std::fill(partial.begin(), partial.end(), 0);
+    for (size_t p = begin; p < end; ++p) {
+      const int32_t* q = columns.row(p);
+      const int64_t residual = q[column];
+      for (size_t c = 0; c < num_covariates; ++c) partial[c] += residual * q[c];
+    }
+    for (size_t c = 0; c < num_covariates; ++c) cross[c] += partial[c];
+  }
+  std::vector<double> projection(group.rank, 0);
+  for (size_t c = 0; c < num_covariates; ++c) {
+    const double sum = static_cast<double>(cross[c]) * columns.scale(column);
+    for (size_t e = 0; e < group.rank; ++e) projection[e] += group.factor[c * group.rank + e] * sum;
+  }
+  return projection;
+}
+
+}  // namespace
+
+QuantisedColumns QuantiseOnAxis(CpuTarget target, const ScanAxis& axis,
+                                std::span<const double* const> base_columns) {
+  if (axis.num_used() != axis.block_of_base.size()) {
+    return QuantiseThenSelect(target, axis, base_columns);
+  }
+  if (axis.num_used() == axis.num_block_people()) {
+    return QuantisedColumns::Quantise(target, base_columns, axis.num_block_people());
+  }
+  const std::vector<std::vector<double>> block = ScatterToBlock(axis, base_columns);
+  std::vector<const double*> pointers;
+  for (const std::vector<double>& column : block) pointers.push_back(column.data());
+  return QuantisedColumns::Quantise(target, pointers, axis.num_block_people());
+}
+
+std::vector<const double*> BasisPointers(const CovariateBasis& basis) {
+  std::vector<const double*> pointers;
+  for (const std::vector<double>& column : basis.columns) pointers.push_back(column.data());
+  return pointers;
+}
+
+NullModelFitter::NullModelFitter(const NullModelInputs& inputs)
+    : inputs_(inputs), cache_(inputs.cohort->traits.size()) {}
+
+NullModelFitter NullModelFitter::Clone() const {
+  NullModelFitter clone(inputs_);
+  clone.cache_ = cache_;
+  clone.groups_ = groups_;
+  clone.covariate_scales_ = covariate_scales_;
+  return clone;
+}
+
+const SampleGroupBuilder& NullModelFitter::Builder() {
+  if (!columns_) {
+    columns_ = std::make_shared<const QuantisedColumns>(
+        QuantiseOnAxis(inputs_.target, *inputs_.axis, BasisPointers(*inputs_.basis)));
+    covariate_scales_.clear();
+    for (size_t c = 0; c < inputs_.basis->rank(); ++c) {
+      covariate_scales_.push_back(columns_->scale(c));
+    }
+  }
+  if (!builder_) {
+    builder_ = std::make_unique<SampleGroupBuilder>(*inputs_.axis, inputs_.is_male, *columns_,
+                                                    inputs_.basis->rank());
+  }
+  return *builder_;
+}
+
+std::shared_ptr<const SampleGroup> NullModelFitter::GroupOf(PersonSet mask) {
+  for (const auto& group : groups_) {
+    if (group->mask == mask) return group;
+  }
+  groups_.push_back(Builder().Build(std::move(mask)));
+  return groups_.back();
+}
+
+std::shared_ptr<const ResidualTrait> NullModelFitter::ResidualOf(size_t trait,
+                                                                 std::span<const double> loco) {
+  const std::vector<double>& values = inputs_.cohort->traits[trait].values;
+  PersonSet mask(values.size());
+  for (size_t b = 0; b < values.size(); ++b) {
+    if (!std::isnan(values[b]) && (loco.empty() || !std::isnan(loco[b]))) mask.Add(b);
+  }
+  TraitCache& cache = cache_[trait];
+  for (const auto& known : {cache.full, cache.current}) {
+    if (known && known->group->mask == mask) return known;
+  }
+  auto group = GroupOf(std::move(mask));
+  auto made = std::make_shared<const ResidualTrait>(
+      ResidualiseTrait(values, *inputs_.basis, covariate_scales_, std::move(group)));
+  (loco.empty() ? cache.full : cache.current) = made;
+  return made;
+}
+
+const ResidualTrait& NullModelFitter::PhenotypeResidual(size_t trait) {
+  if (!cache_[trait].full) ResidualOf(trait, {});
+  return *cache_[trait].full;
+}
+
+void NullModelFitter::AddToState(size_t trait, const ResidualTrait& residual, double mse,
+                                 size_t column, ChromosomeState& state) const {
+  TraitNull null;
+  null.trait = trait;
+  null.column = column;
+  null.scale = residual.scale;
+  null.mse = mse;
+  null.projection = ProjectionOf(*state.columns, state.num_covariates, column, *residual.group);
+  for (GroupState& known : state.groups) {
+    if (known.group == residual.group) {
+      known.traits.push_back(std::move(null));
+      return;
+    }
+  }
+  state.groups.push_back({residual.group, {}});
+  state.groups.back().traits.push_back(std::move(null));
+}
+
+Result<std::shared_ptr<const ChromosomeState>> NullModelFitter::Fit(
+    const std::vector<size_t>& traits, int code, const std::string& label,
+    std::vector<TraitProblem>& problems) {
+  struct Fitted {
+    size_t trait;
+    std::shared_ptr<const ResidualTrait> residual;
+    ScoreResidual score;
+  };
+  std::vector<Fitted> fitted;
+  for (const size_t t : traits) {
+    const std::string& name = inputs_.cohort->traits[t].name;
+    LocoVector loco;
+    if (inputs_.loco != nullptr) {
+      if (!inputs_.loco->HasChromosome(t, code)) {
+        problems.push_back({name, "chromosome " + label + ": no row in " + inputs_.loco->path(t) +
+                                      ", so it is not tested there"});
+        continue;
+      }
+      TALLELE_ASSIGN(loco, inputs_.loco->Load(t, code));
+    }
+    auto residual = ResidualOf(t, loco.values);
+    if (!residual->problem.empty()) {
+      problems.push_back({name, "chromosome " + label + ": " + residual->problem});
+      continue;
+    }
+    ScoreResidual score = SubtractLoco(*residual, loco.values);
+    if (!(score.mse > 0)) {
+      problems.push_back({name, "chromosome " + label + ": the predictions equal the trait"});
+      continue;
+    }
+    fitted.push_back({t, std::move(residual), std::move(score)});
+  }
+
+  std::vector<const double*> pointers = BasisPointers(*inputs_.basis);
+  for (const Fitted& one : fitted) pointers.push_back(one.score.values.data());
+  auto state = std::make_shared<ChromosomeState>();
+  state->code = code;
+  state->num_covariates = inputs_.basis->rank();
+  ReleaseColumns();
+  columns_ = std::make_shared<const QuantisedColumns>(
+      QuantiseOnAxis(inputs_.target, *inputs_.axis, pointers));
+  state->columns = columns_;
+  for (size_t i = 0; i < fitted.size(); ++i) {
+    AddToState(fitted[i].trait, *fitted[i].residual, fitted[i].score.mse, state->num_covariates + i,
+               *state);
+  }
+  return std::shared_ptr<const ChromosomeState>(std::move(state));
+}
+
+}  // namespace tallele

@@ -1,0 +1,103 @@
+#ifndef TALLELE_ASSOC_CHROMOSOME_STATE_H_
+#define TALLELE_ASSOC_CHROMOSOME_STATE_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "assoc/covariate_basis.h"
+#include "assoc/quantitative_null.h"
+#include "assoc/sample_group.h"
+#include "assoc/scan.h"
+#include "assoc/scan_axis.h"
+#include "cohort/cohort.h"
+#include "cohort/loco_predictions.h"
+
+namespace tallele {
+
+// Null model of one trait on one chromosome, in the units of the exact sums.
+struct TraitNull {
+  size_t trait = 0;   // in the order of the cohort
+  size_t column = 0;  // of its residual in the chromosome's columns
+  double scale = 0;   // BETA = scale * score / v
+  double mse = 0;
+  std::vector<double> projection;  // [rank] factor' X'r
+};
+
+struct GroupState {
+  std::shared_ptr<const SampleGroup> group;
+  std::vector<TraitNull> traits;
+};
+
+// What the workers need to test the variants of one chromosome. Immutable, shared.
+struct ChromosomeState {
+  int code = 0;
+  std::shared_ptr<const QuantisedColumns> columns;  // [basis | residuals] on the block axis
+  size_t num_covariates = 0;                        // basis columns, intercept included
+  std::vector<GroupState> groups;                   // only those with a trait
+};
+
+// What does not change from chromosome to chromosome.
+struct NullModelInputs {
+  const ScanAxis* axis = nullptr;
+  const CovariateBasis* basis = nullptr;
+  const Cohort* cohort = nullptr;
+  const LocoPredictions* loco = nullptr;  // null: no predictions
+  std::vector<bool> is_male;              // [base]
+  CpuTarget target = CpuTarget::kScalar;
+};
+
+// Basis columns (and whatever else lives on the base axis) as integers on the block axis; people
+// who are not used get q = 0. The integers do not depend on who is used.
+QuantisedColumns QuantiseOnAxis(CpuTarget target, const ScanAxis& axis,
+                                std::span<const double* const> base_columns);
+std::vector<const double*> BasisPointers(const CovariateBasis& basis);
+
+// Fits null models, chromosome after chromosome. Groups and residuals are made once for each
+// mask. One thread at a time.
+class NullModelFitter {
+ public:
+  explicit NullModelFitter(const NullModelInputs& inputs);
+
+  // Residuals of trait `trait` over everyone who has it, before predictions.
+  const ResidualTrait& PhenotypeResidual(size_t trait);
+
+  // Null models of the traits in `traits`. Adds to `problems` each trait that cannot be tested
+  // on this chromosome. Errors: a LOCO file cannot be read or changed.
+  Result<std::shared_ptr<const ChromosomeState>> Fit(const std::vector<size_t>& traits, int code,
+                                                     const std::string& label,
+                                                     std::vector<TraitProblem>& problems);
+
+  // One that knows the same groups and residuals and goes its own way from here.
+  NullModelFitter Clone() const;
+
+  // Forgets the integer columns; they are made again when a new mask appears.
+  void ReleaseColumns() {
+    builder_.reset();
+    columns_.reset();
+  }
+
+ private:
+  struct TraitCache {
+    std::shared_ptr<const ResidualTrait> full;     // over everyone with the trait
+    std::shared_ptr<const ResidualTrait> current;  // over the last chromosome's mask
+  };
+
+  std::shared_ptr<const SampleGroup> GroupOf(PersonSet mask);
+  std::shared_ptr<const ResidualTrait> ResidualOf(size_t trait, std::span<const double> loco);
+  const SampleGroupBuilder& Builder();
+  void AddToState(size_t trait, const ResidualTrait& residual, double mse, size_t column,
+                  ChromosomeState& state) const;
+
+  NullModelInputs inputs_;
+  std::vector<TraitCache> cache_;
+  std::vector<std::shared_ptr<const SampleGroup>> groups_;
+  std::vector<double> covariate_scales_;
+  std::shared_ptr<const QuantisedColumns> columns_;  // its first columns are the basis
+  std::unique_ptr<SampleGroupBuilder> builder_;
+};
+
+}  // namespace tallele
+
+#endif  // TALLELE_ASSOC_CHROMOSOME_STATE_H_

@@ -1,0 +1,199 @@
+#include "assoc/scan_plan.h"
+
+#include <algorithm>
+#include <new>
+
+#include "assoc/open_genotypes.h"
+#include "base/machine.h"
+
+namespace tallele {
+namespace {
+
+constexpr size_t kBlockWidth = 96;
+constexpr size_t kSmallestBlockWidth = 32;
+constexpr size_t kBlockMemory = size_t{400} << 20;  // of all workers together
+
+Result<void> CheckRequest(const ScanRequest& request) {
+  if (request.cohort.family == TraitFamily::kBinary) {
+    return Error{ErrorKind::kUnsupported,
+                 "binary traits are not handled yet",
+                 "--bt",
+                 "",
+                 "",
+                 "Run the quantitative traits with --qt."};
+  }
+  if (request.pred.empty() && !request.ignore_pred) {
+    return UsageError("no predictions given",
+                      "Name step 1's list with --pred, or say --ignore-pred.");
+  }
+  if (!(request.min_mac >= 0.5)) {
+    return UsageError("--minMAC must be at least 0.5");
+  }
+  if (!(request.min_info >= 0 && request.min_info <= 1)) {
+    return UsageError("--minINFO must be between 0 and 1");
+  }
+  if (!(request.min_homs >= 0)) return UsageError("--minHOMs must not be negative");
+  if (request.out.empty()) return UsageError("no output prefix given", "Name one with --out.");
+  return {};
+}
+
+Result<void> SelectPlanVariants(PlannedScan& plan) {
+  const ScanRequest& request = plan.request;
+  VariantSelectionRequest wanted;
+  wanted.extract_files = request.extract_files;
+  wanted.exclude_files = request.exclude_files;
+  wanted.chromosomes = request.chromosomes;
+  wanted.num_autosomes = request.num_autosomes;
+  if (!request.range.empty()) {
+    TALLELE_ASSIGN(wanted.window, ParseVariantWindow(request.range, request.num_autosomes));
+  }
+  TALLELE_ASSIGN(plan.selection, SelectVariants(wanted, plan.source->variants()));
+  return {};
+}
+
+Result<void> SetTests(PlannedScan& plan) {
+  const ScanRequest& request = plan.request;
+  TestSettings& settings = plan.settings;
+  settings.coding = {request.model, request.ref_first};
+  settings.min_mac = request.min_mac;
+  settings.min_info = request.min_info;
+  settings.min_homs = request.min_homs;
+  settings.has_probabilities = plan.source->format().has_probabilities;
+  settings.sex_chromosome_code = request.num_autosomes + 1;
+  TALLELE_ASSIGN(settings.non_par, ParseParRegion(request.par_region));
+
+  ResultSchema& schema = plan.schema;
+  schema.test = request.model == GeneticModel::kAdditive   ? "ADD"
+                : request.model == GeneticModel::kDominant ? "DOM"
+                                                           : "REC";
+  schema.has_info = settings.has_probabilities;
+  schema.ref_first = request.ref_first;
+  schema.float32_statistics = request.float32_statistics;
+  schema.num_autosomes = request.num_autosomes;
+
+  plan.output.prefix = request.out;
+  plan.output.run_directory = request.run_directory;
+  plan.output.parquet = request.format != OutputFormat::kRegenie;
+  plan.output.regenie_text = request.format != OutputFormat::kParquet;
+  plan.output.gzip = request.gzip;
+  return {};
+}
+
+Result<void> OpenPredictions(PlannedScan& plan, EventSink& events) {
+  if (plan.request.ignore_pred) return {};
+  std::vector<std::string> names;
+  for (const TraitColumn& trait : plan.cohort.traits) names.push_back(trait.name);
+  TALLELE_ASSIGN(plan.loco, LocoPredictions::Open(plan.request.pred, names, plan.cohort.base_keys,
+                                                  plan.request.num_autosomes, events));
+  for (size_t t = 0; t < plan.cohort.traits.size(); ++t) {
+    TraitColumn& trait = plan.cohort.traits[t];
+    if (trait.problem.empty() && !plan.loco->HasTrait(t)) {
+      trait.problem = "no entry in " + plan.request.pred;
+    }
+  }
+  return {};
+}
+
+// Base people whom at least one trait without a problem has a value for.
+std::vector<bool> UsedPeople(const Cohort& cohort) {
+  std::vector<bool> used(cohort.base.size(), false);
+  for (const TraitColumn& trait : cohort.traits) {
+    if (!trait.problem.empty()) continue;
+    for (size_t b = 0; b < used.size(); ++b) {
+      if (trait.values[b] == trait.values[b]) used[b] = true;
+    }
+  }
+  return used;
+}
+
+// Fits what does not depend on predictions, and drops the traits that end here.
+void ChooseTraits(PlannedScan& plan) {
+  plan.axis = ChooseScanAxis(plan.source->num_samples(), plan.cohort.base, UsedPeople(plan.cohort));
+  plan.fitter = std::make_unique<NullModelFitter>(plan.FitterInputs());
+  for (size_t t = 0; t < plan.cohort.traits.size(); ++t) {
+    const TraitColumn& trait = plan.cohort.traits[t];
+    std::string problem = trait.problem;
+    if (problem.empty()) problem = plan.fitter->PhenotypeResidual(t).problem;
+    if (problem.empty()) {
+      plan.traits.push_back(t);
+    } else {
+      plan.trait_problems.push_back({trait.name, problem});
+    }
+  }
+  plan.fitter->ReleaseColumns();
+}
+
+Error NoTraitLeft(const PlannedScan& plan) {
+  std::string reasons;
+  for (const TraitProblem& problem : plan.trait_problems) {
+    if (!reasons.empty()) reasons += "; ";
+    reasons += problem.trait + ": " + problem.reason;
+  }
+  return InputError("no trait can be analysed (" + reasons + ")", plan.request.cohort.pheno_file);
+}
+
+// Stored rows keep two bytes for each person, and the reader one more in front of them.
+void ChooseBlockWidth(PlannedScan& plan) {
+  const size_t row_bytes = 3 * std::max<size_t>(plan.axis.num_block_people(), 1) + 256;
+  const size_t most =
+      std::max(kSmallestBlockWidth, kBlockMemory / (row_bytes * static_cast<size_t>(plan.threads)));
+  const size_t wanted = plan.request.block_size > 0 ? plan.request.block_size : kBlockWidth;
+  plan.block_width = std::min(wanted, most);
+  plan.block_width_limited = plan.request.block_size > plan.block_width;
+}
+
+Result<std::unique_ptr<ScanPlan>> MakePlan(const ScanRequest& request, EventSink& events) {
+  auto plan = std::make_unique<PlannedScan>();
+  plan->request = request;
+  TALLELE_TRY(CheckRequest(request));
+  TALLELE_ASSIGN(plan->target, ChooseCpuTarget());
+  plan->threads = request.threads > 0 ? request.threads : AvailableProcessors();
+  TALLELE_ASSIGN(OpenedGenotypes opened, OpenGenotypes(request, events));
+  plan->source = std::move(opened.source);
+  plan->samples = std::move(opened.samples);
+  TALLELE_TRY(SetTests(*plan));
+  TALLELE_TRY(SelectPlanVariants(*plan));
+  TALLELE_ASSIGN(plan->cohort, LoadCohort(request.cohort, plan->samples, events));
+  TALLELE_TRY(OpenPredictions(*plan, events));
+  plan->num_covariates_asked = plan->cohort.covariate_names.size();
+  TALLELE_ASSIGN(plan->basis,
+                 BuildCovariateBasis(plan->cohort.covariates, plan->cohort.covariate_names,
+                                     plan->cohort.base.size()));
+  plan->cohort.covariates.clear();
+  plan->cohort.covariates.shrink_to_fit();
+  ChooseTraits(*plan);
+  if (plan->traits.empty()) return NoTraitLeft(*plan);
+  ChooseBlockWidth(*plan);
+  std::vector<std::string> names;
+  for (const size_t t : plan->traits) names.push_back(plan->cohort.traits[t].name);
+  TALLELE_TRY(CheckOutputs(plan->output, names));
+  return std::unique_ptr<ScanPlan>(std::move(plan));
+}
+
+}  // namespace
+
+NullModelInputs PlannedScan::FitterInputs() const {
+  NullModelInputs inputs;
+  inputs.axis = &axis;
+  inputs.basis = &basis;
+  inputs.cohort = &cohort;
+  inputs.loco = loco.get();
+  for (const Sex sex : cohort.base_sex) inputs.is_male.push_back(sex == Sex::kMale);
+  inputs.target = target;
+  return inputs;
+}
+
+Result<std::unique_ptr<ScanPlan>> PlanScan(const ScanRequest& request, EventSink& events) {
+  try {
+    return MakePlan(request, events);
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorKind::kIo,
+                 "not enough memory to plan the scan",
+                 "",
+                 "",
+                 "",
+                 "Run on a machine with more memory, or with fewer traits at a time."};
+  }
+}
+
+}  // namespace tallele

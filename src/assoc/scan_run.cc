@@ -1,0 +1,243 @@
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/global_control.h>
+#include <tbb/parallel_pipeline.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <optional>
+
+#include "assoc/scan_blocks.h"
+#include "assoc/scan_plan.h"
+#include "assoc/scan_writer.h"
+
+namespace tallele {
+namespace {
+
+// A block on its way through the pipeline, with the buffers that travel with it.
+struct Ticket {
+  ScanBlock block;
+  std::shared_ptr<const ChromosomeState> state;
+  std::unique_ptr<GenotypeCursor> cursor;
+  BlockResults results;
+  std::optional<Error> error;
+};
+
+// What one thread needs to decode and test.
+struct Worker {
+  Worker(const PlannedScan& plan, const PersonList& unused)
+      : tester(plan.settings, plan.source->variants(), unused) {}
+  VariantBlock block;
+  BlockTester tester;
+};
+
+Error OutOfMemory() {
+  return Error{ErrorKind::kIo,
+               "not enough memory for the scan",
+               "",
+               "",
+               "",
+               "Use fewer --threads or a smaller --bsize."};
+}
+
+class ScanPipeline {
+ public:
+  ScanPipeline(const PlannedScan& plan, ScanWriter& writer, const CancelToken& cancel)
+      : plan_(plan),
+        writer_(writer),
+        cancel_(cancel),
+        parts_(PartGrid(plan.source->variants())),
+        walker_(plan.source->variants(), parts_, plan.selection.selected, plan.block_width),
+        fitter_(plan.fitter->Clone()),
+        unused_(MakePersonList(plan.axis.unused, plan.axis.num_block_people())) {}
+
+  Result<void> Run();
+
+ private:
+  Ticket* TakeTicket();
+  void Return(Ticket* ticket);
+  Ticket* ReadNext();
+  Result<void> Prepare(Ticket& ticket);
+  Result<std::shared_ptr<const ChromosomeState>> StateOf(size_t run);
+  void DecodeAndTest(Ticket& ticket);
+  void Write(Ticket& ticket);
+  CarrierPolicy Carriers(const ChromosomeState& state) const;
+
+  const PlannedScan& plan_;
+  ScanWriter& writer_;
+  const CancelToken& cancel_;
+  const std::vector<VariantRange> parts_;
+  ScanBlockWalker walker_;
+  NullModelFitter fitter_;
+  PersonList unused_;
+
+  size_t current_run_ = SIZE_MAX;
+  std::shared_ptr<const ChromosomeState> current_state_;
+  std::vector<TraitProblem> new_problems_;  // of the reading stage
+
+  std::vector<std::unique_ptr<Ticket>> tickets_;
+  std::vector<Ticket*> free_;
+  std::mutex mutex_;
+  tbb::enumerable_thread_specific<std::unique_ptr<Worker>> workers_;
+  std::atomic<bool> stop_{false};
+  std::optional<Error> error_;  // of the first block in order that failed
+};
+
+Ticket* ScanPipeline::TakeTicket() {
+  std::lock_guard lock(mutex_);
+  if (free_.empty()) {
+    tickets_.push_back(std::make_unique<Ticket>());
+    tickets_.back()->results.traits.resize(plan_.cohort.traits.size());
+    return tickets_.back().get();
+  }
+  Ticket* ticket = free_.back();
+  free_.pop_back();
+  return ticket;
+}
+
+void ScanPipeline::Return(Ticket* ticket) {
+  ticket->state.reset();
+  ticket->results.Clear();
+  ticket->error.reset();
+  std::lock_guard lock(mutex_);
+  free_.push_back(ticket);
+}
+
+// The cursor's lists pay off below the break-even; codes other than the stored ones are rows.
+CarrierPolicy ScanPipeline::Carriers(const ChromosomeState& state) const {
+  CarrierPolicy policy;
+  if (plan_.settings.coding.model == GeneticModel::kAdditive) {
+    policy.max_carriers =
+        CarrierBreakEven(plan_.target, plan_.axis.num_block_people(), state.columns->num_columns());
+  }
+  return policy;
+}
+
+Result<std::shared_ptr<const ChromosomeState>> ScanPipeline::StateOf(size_t run) {
+  if (run == current_run_) return current_state_;
+  const std::string& label = plan_.source->variants().runs()[run].label;
+  const std::optional<int> code = ChromosomeCode(label, plan_.request.num_autosomes);
+  if (!code) return InternalError("a chromosome without a code was selected: " + label);
+  if (!current_state_ || current_state_->code != *code) {
+    TALLELE_ASSIGN(current_state_, fitter_.Fit(plan_.traits, *code, label, new_problems_));
+  }
+  current_run_ = run;
+  return current_state_;
+}
+
+Result<void> ScanPipeline::Prepare(Ticket& ticket) {
+  TALLELE_ASSIGN(ticket.state, StateOf(ticket.block.run));
+  ticket.results.new_problems.swap(new_problems_);
+  if (!ticket.cursor) {
+    TALLELE_ASSIGN(ticket.cursor, plan_.source->OpenCursor(plan_.axis.selection,
+                                                           Carriers(*ticket.state), plan_.target));
+  }
+  return ticket.cursor->Read(ticket.block.range);
+}
+
+Ticket* ScanPipeline::ReadNext() {
+  if (stop_) return nullptr;
+  try {
+    ScanBlock block;
+    if (!walker_.Next(&block)) return nullptr;
+    Ticket* ticket = TakeTicket();
+    ticket->block = block;
+    if (cancel_.cancelled()) {
+      ticket->error = Error{ErrorKind::kInterrupted, "stopped on request", "", "", "", ""};
+    } else if (block.range.count > 0) {
+      if (Result<void> done = Prepare(*ticket); !done) ticket->error = std::move(done).error();
+    }
+    if (ticket->error) stop_ = true;
+    return ticket;
+  } catch (const std::bad_alloc&) {
+    stop_ = true;
+    std::lock_guard lock(mutex_);
+    if (!error_) error_ = OutOfMemory();
+    return nullptr;
+  }
+}
+
+void ScanPipeline::DecodeAndTest(Ticket& ticket) {
+  if (ticket.error || ticket.block.range.count == 0) return;
+  try {
+    std::unique_ptr<Worker>& worker = workers_.local();
+    if (!worker) worker = std::make_unique<Worker>(plan_, unused_);
+    if (Result<void> done = ticket.cursor->Decode(worker->block); !done) {
+      ticket.error = std::move(done).error();
+    } else {
+      worker->tester.Test(worker->block, *ticket.state, ticket.results.traits,
+                          ticket.results.skipped);
+    }
+  } catch (const std::bad_alloc&) {
+    ticket.error = OutOfMemory();
+  }
+  if (ticket.error) stop_ = true;
+}
+
+void ScanPipeline::Write(Ticket& ticket) {
+  std::lock_guard lock(mutex_);
+  if (error_) return;
+  if (!ticket.error) {
+    ticket.results.num_variants = ticket.block.range.count;
+    ticket.results.state = ticket.state;
+    Result<void> done = writer_.Append(ticket.results);
+    if (done && ticket.block.ends_part) done = writer_.FinishPart(parts_[ticket.block.part]);
+    if (!done) ticket.error = std::move(done).error();
+  }
+  if (ticket.error) {
+    error_ = std::move(ticket.error);
+    stop_ = true;
+  }
+}
+
+Result<void> ScanPipeline::Run() {
+  const int threads = plan_.threads;
+  tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
+                            static_cast<size_t>(threads));
+  tbb::task_arena arena(threads);
+  arena.execute([&] {
+    tbb::parallel_pipeline(
+        2 * static_cast<size_t>(threads) + 1,
+        tbb::make_filter<void, Ticket*>(tbb::filter_mode::serial_in_order,
+                                        [this](tbb::flow_control& flow) -> Ticket* {
+                                          Ticket* ticket = ReadNext();
+                                          if (ticket == nullptr) flow.stop();
+                                          return ticket;
+                                        }) &
+            tbb::make_filter<Ticket*, Ticket*>(tbb::filter_mode::parallel,
+                                               [this](Ticket* ticket) {
+                                                 DecodeAndTest(*ticket);
+                                                 return ticket;
+                                               }) &
+            tbb::make_filter<Ticket*, void>(tbb::filter_mode::serial_in_order,
+                                            [this](Ticket* ticket) {
+                                              Write(*ticket);
+                                              Return(ticket);
+                                            }));
+  });
+  if (error_) return *std::move(error_);
+  return {};
+}
+
+Result<ScanSummary> Run(const PlannedScan& plan, EventSink& events, const CancelToken& cancel) {
+  const auto start = std::chrono::steady_clock::now();
+  TALLELE_ASSIGN(std::unique_ptr<ScanWriter> writer, ScanWriter::Open(plan, events));
+  TALLELE_TRY(ScanPipeline(plan, *writer, cancel).Run());
+  TALLELE_TRY(plan.source->CheckUnchanged());
+  TALLELE_ASSIGN(ScanSummary summary, writer->Finish());
+  summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return summary;
+}
+
+}  // namespace
+
+Result<ScanSummary> RunScan(const ScanPlan& plan, EventSink& events, const CancelToken& cancel) {
+  try {
+    return Run(static_cast<const PlannedScan&>(plan), events, cancel);
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory();
+  }
+}
+
+}  // namespace tallele

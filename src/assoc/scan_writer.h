@@ -1,0 +1,60 @@
+#ifndef TALLELE_ASSOC_SCAN_WRITER_H_
+#define TALLELE_ASSOC_SCAN_WRITER_H_
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "assoc/scan_plan.h"
+#include "results/run_statistics.h"
+
+namespace tallele {
+
+// What the test of one block leaves behind.
+struct BlockResults {
+  size_t num_variants = 0;
+  std::vector<TraitRows> traits;  // [cohort's traits]
+  SkippedVariants skipped;
+  std::vector<TraitProblem> new_problems;
+  std::shared_ptr<const ChromosomeState> state;  // null: no variants
+
+  void Clear();
+};
+
+// Collects blocks in order: rows to the traits' outputs, counts to the summary, progress to the
+// user. One thread at a time.
+class ScanWriter {
+ public:
+  static Result<std::unique_ptr<ScanWriter>> Open(const PlannedScan& plan, EventSink& events);
+
+  Result<void> Append(const BlockResults& results);
+  Result<void> FinishPart(VariantRange part);
+  // Publishes everything, sample lists included.
+  Result<ScanSummary> Finish();
+
+ private:
+  struct Trait {
+    std::unique_ptr<TraitOutput> output;
+    TraitStatistics statistics;
+    TraitSummary summary;
+    PersonSet people;  // base people who were in some test
+  };
+
+  ScanWriter(const PlannedScan& plan, EventSink& events);
+  void NoteSkipped(const std::vector<size_t>& variants, size_t& count);
+  void NotePeople(const ChromosomeState& state);
+  void ReportProgress(bool final);
+  Result<void> WritePeople(const Trait& trait, const std::string& name) const;
+
+  const PlannedScan& plan_;
+  EventSink& events_;
+  std::vector<Trait> traits_;  // [plan.traits]
+  ScanSummary summary_;
+  std::shared_ptr<const ChromosomeState> last_state_;
+  std::chrono::steady_clock::time_point start_;
+  std::chrono::steady_clock::time_point last_report_;
+};
+
+}  // namespace tallele
+
+#endif  // TALLELE_ASSOC_SCAN_WRITER_H_

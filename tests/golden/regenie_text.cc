@@ -1,0 +1,92 @@
+#include "tests/golden/regenie_text.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+namespace tallele::golden {
+namespace {
+
+constexpr double kRelative = 2e-5;
+constexpr int kMostMessages = 10;
+
+std::vector<std::string> Words(const std::string& line) {
+  std::istringstream in(line);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+bool IsNumber(const std::string& column) {
+  static const std::set<std::string> kNumbers = {"A1FREQ", "INFO", "BETA", "SE", "CHISQ", "LOG10P"};
+  return kNumbers.contains(column);
+}
+
+bool Agrees(const std::string& column, double found, double expected, double se) {
+  const double difference = std::fabs(found - expected);
+  if (difference <= kRelative * std::fabs(expected)) return true;
+  if (column == "BETA") return difference <= 1e-6 * se;
+  if (column == "CHISQ" || column == "LOG10P") return difference <= 1e-7;
+  return false;
+}
+
+// Decisions at p < 0.05 and p < 5e-8.
+int Decision(double log10p) { return (log10p > -std::log10(0.05)) + (log10p > -std::log10(5e-8)); }
+
+std::string Difference(const std::map<std::string, std::string>& found,
+                       const std::map<std::string, std::string>& expected) {
+  for (const auto& [column, text] : expected) {
+    const std::string& own = found.at(column);
+    if (own == text) continue;
+    const bool missing = own == "NA" || text == "NA";
+    const bool numbers = IsNumber(column) && !missing;
+    const double se = expected.at("SE") == "NA" ? 0 : std::stod(expected.at("SE"));
+    if (numbers && Agrees(column, std::stod(own), std::stod(text), se)) continue;
+    return column + " is " + own + ", expected " + text;
+  }
+  if (expected.at("LOG10P") != "NA" &&
+      Decision(std::stod(found.at("LOG10P"))) != Decision(std::stod(expected.at("LOG10P")))) {
+    return "another decision: LOG10P " + found.at("LOG10P");
+  }
+  return "";
+}
+
+}  // namespace
+
+RegenieText ReadRegenieText(const std::filesystem::path& path) {
+  RegenieText text;
+  std::ifstream in(path);
+  EXPECT_TRUE(in) << path;
+  std::string line;
+  if (!std::getline(in, line)) return text;
+  text.header = Words(line);
+  while (std::getline(in, line)) {
+    const std::vector<std::string> words = Words(line);
+    EXPECT_EQ(words.size(), text.header.size()) << line;
+    std::map<std::string, std::string> row;
+    for (size_t i = 0; i < std::min(words.size(), text.header.size()); ++i) {
+      row[text.header[i]] = words[i];
+    }
+    text.rows.push_back(std::move(row));
+  }
+  return text;
+}
+
+void ExpectSameResults(const RegenieText& found, const RegenieText& expected) {
+  ASSERT_EQ(found.header, expected.header);
+  EXPECT_EQ(found.rows.size(), expected.rows.size());
+  int messages = 0;
+  const size_t common = std::min(found.rows.size(), expected.rows.size());
+  for (size_t i = 0; i < common && messages < kMostMessages; ++i) {
+    const std::string difference = Difference(found.rows[i], expected.rows[i]);
+    if (difference.empty()) continue;
+    ADD_FAILURE() << "row " << i << ", " << expected.rows[i].at("ID") << ": " << difference;
+    ++messages;
+  }
+}
+
+}  // namespace tallele::golden

@@ -1,0 +1,27 @@
+#ifndef TALLELE_TESTS_GOLDEN_REGENIE_TEXT_H_
+#define TALLELE_TESTS_GOLDEN_REGENIE_TEXT_H_
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tallele::golden {
+
+// A REGENIE result file: the header's names and the rows' fields.
+struct RegenieText {
+  std::vector<std::string> header;
+  std::vector<std::map<std::string, std::string>> rows;
+};
+
+RegenieText ReadRegenieText(const std::filesystem::path& path);
+
+// Adds a test failure for every difference between `found` and `expected` beyond the tolerance
+// of the golden files' README: 2e-5 relative on numbers, or BETA within 1e-6 of its SE, or CHISQ
+// and LOG10P within 1e-7; everything else, the missing values and the decisions at p < 0.05 and
+// p < 5e-8 exactly.
+void ExpectSameResults(const RegenieText& found, const RegenieText& expected);
+
+}  // namespace tallele::golden
+
+#endif  // TALLELE_TESTS_GOLDEN_REGENIE_TEXT_H_
