@@ -1,0 +1,313 @@
+#include "cohort/loco_predictions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <unordered_map>
+
+#include "base/file_env.h"
+#include "base/hashing.h"
+#include "base/parse_number.h"
+#include "base/text_reader.h"
+#include "cohort/variant_selection.h"
+
+namespace tallele {
+namespace {
+
+constexpr uint32_t kAbsent = 0xffffffff;
+
+bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+
+// The next token of `line` from `at` on; empty at the end.
+std::string_view NextToken(std::string_view line, size_t& at) {
+  while (at < line.size() && IsBlank(line[at])) ++at;
+  const size_t begin = at;
+  while (at < line.size() && !IsBlank(line[at])) ++at;
+  return line.substr(begin, at - begin);
+}
+
+// Which column of a file holds each person of the base set; shared by files whose headers have
+// the same bytes.
+struct Alignment {
+  size_t num_columns = 0;
+  std::vector<uint32_t> base_of_column;  // kAbsent: nobody of the base set
+  size_t absent_people = 0;
+};
+
+struct RowEntry {
+  int64_t line = 0;
+  std::string digest;
+};
+
+struct LocoFile {
+  std::string path;
+  FileIdentity identity;
+  std::shared_ptr<const Alignment> alignment;
+  std::map<int, RowEntry> rows;  // by chromosome code
+  std::string fingerprint;
+};
+
+class KeyIndex {
+ public:
+  explicit KeyIndex(std::span<const std::string> keys) {
+    positions_.reserve(keys.size());
+    for (uint32_t i = 0; i < keys.size(); ++i) positions_.try_emplace(keys[i], i);
+    for (uint32_t i = 0; i < keys.size(); ++i) {
+      // A key X_X also answers to X (see SampleLookup).
+      const std::string_view key = keys[i];
+      const size_t half = key.size() / 2;
+      if (key.size() % 2 == 1 && key[half] == '_' && key.substr(0, half) == key.substr(half + 1)) {
+        positions_.try_emplace(key.substr(0, half), i);
+      }
+    }
+  }
+
+  uint32_t Find(std::string_view key) const {
+    const auto at = positions_.find(key);
+    return at == positions_.end() ? kAbsent : at->second;
+  }
+
+ private:
+  std::unordered_map<std::string_view, uint32_t> positions_;
+};
+
+Result<std::shared_ptr<const Alignment>> Align(const LineReader& reader, std::string_view header,
+                                               const KeyIndex& keys, size_t num_base) {
+  size_t at = 0;
+  const std::string_view mark = NextToken(header, at);
+  if (mark != "FID_IID") {
+    Error error = InputError("the first line of a LOCO file must begin with FID_IID", reader.Where(),
+                             "Give the files that REGENIE's step 1 wrote.");
+    error.found = std::string(mark.substr(0, 60));
+    error.expected = "FID_IID";
+    return error;
+  }
+  auto alignment = std::make_shared<Alignment>();
+  std::vector<bool> found(num_base, false);
+  size_t num_found = 0;
+  for (std::string_view token; !(token = NextToken(header, at)).empty();) {
+    const uint32_t person = keys.Find(token);
+    alignment->base_of_column.push_back(person);
+    if (person == kAbsent) continue;
+    if (found[person]) {
+      return InputError("a person stands twice in the header", reader.Where() + ", column " +
+                        std::to_string(alignment->base_of_column.size() + 1),
+                        "Make the predictions again.");
+    }
+    found[person] = true;
+    ++num_found;
+  }
+  alignment->num_columns = alignment->base_of_column.size();
+  alignment->absent_people = num_base - num_found;
+  return std::shared_ptr<const Alignment>(std::move(alignment));
+}
+
+// One pass over a file: its header, and where each chromosome's row is.
+class FileIndexer {
+ public:
+  FileIndexer(const KeyIndex& keys, size_t num_base, int num_autosomes)
+      : keys_(keys), num_base_(num_base), num_autosomes_(num_autosomes) {}
+
+  Result<std::unique_ptr<LocoFile>> Index(const std::string& path) {
+    auto file = std::make_unique<LocoFile>();
+    file->path = path;
+    TALLELE_ASSIGN(file->identity, PosixFileEnv().Identity(path));
+    TALLELE_ASSIGN(const auto reader, LineReader::Open(path));
+    std::string_view line;
+    TALLELE_ASSIGN(const bool any, reader->Next(&line));
+    if (!any) return InputError("the LOCO file is empty", path, "Make the predictions again.");
+    const std::string header_digest = Sha256Hex(line);
+    std::shared_ptr<const Alignment>& shared = alignments_[header_digest];
+    if (shared == nullptr) {
+      TALLELE_ASSIGN(shared, Align(*reader, line, keys_, num_base_));
+    }
+    file->alignment = shared;
+    Sha256 fingerprint;
+    fingerprint.Update(header_digest);
+    TALLELE_TRY(IndexRows(*reader, *file, fingerprint));
+    file->fingerprint = fingerprint.HexDigest();
+    return file;
+  }
+
+ private:
+  Result<void> IndexRows(LineReader& reader, LocoFile& file, Sha256& fingerprint) {
+    std::string_view line;
+    while (true) {
+      TALLELE_ASSIGN(const bool more, reader.Next(&line));
+      if (!more) break;
+      size_t at = 0;
+      const std::string_view label = NextToken(line, at);
+      if (label.empty()) continue;
+      const auto code = ChromosomeCode(label, num_autosomes_);
+      // Step 1 writes 23 rows whatever --nauto says; rows of unknown chromosomes are never asked for.
+      if (!code) continue;
+      RowEntry entry{reader.line_number(), Sha256Hex(line)};
+      fingerprint.Update(std::to_string(*code) + ":" + entry.digest + ";");
+      const auto [earlier, added] = file.rows.try_emplace(*code, std::move(entry));
+      if (!added) {
+        return InputError("chromosome " + std::string(label) + " already stood on line " +
+                              std::to_string(earlier->second.line),
+                          reader.Where(), "Make the predictions again.");
+      }
+    }
+    if (!file.rows.empty()) return {};
+    return InputError("the LOCO file has no row of a chromosome", file.path,
+                      "Make the predictions again.");
+  }
+
+  const KeyIndex& keys_;
+  size_t num_base_;
+  int num_autosomes_;
+  std::map<std::string, std::shared_ptr<const Alignment>> alignments_;
+};
+
+// Relative paths are relative to the list's folder; where there is no such file, to the working
+// folder, as REGENIE takes them.
+std::string ResolvePath(const std::string& list, const std::string& path) {
+  if (path.starts_with('/')) return path;
+  const std::string beside = FolderOf(list) + "/" + path;
+  return PosixFileEnv().Identity(beside).ok() || !PosixFileEnv().Identity(path).ok() ? beside : path;
+}
+
+// Path of each trait that the list names.
+Result<std::map<std::string, std::string>> ReadPredList(const std::string& list) {
+  TALLELE_ASSIGN(const auto reader, LineReader::Open(list));
+  std::map<std::string, std::string> paths;
+  std::map<std::string, int64_t> lines;
+  std::string_view line;
+  while (true) {
+    TALLELE_ASSIGN(const bool more, reader->Next(&line));
+    if (!more) break;
+    size_t at = 0;
+    const std::string trait(NextToken(line, at));
+    if (trait.empty()) continue;
+    const std::string path(Trim(line.substr(at)));
+    if (path.empty()) {
+      Error error = InputError("a line of the prediction list has no path", reader->Where());
+      error.found = trait;
+      error.expected = "a trait and the path of its LOCO file";
+      return error;
+    }
+    const auto [earlier, added] = lines.try_emplace(trait, reader->line_number());
+    if (!added) {
+      return InputError("trait " + trait + " already stood on line " +
+                            std::to_string(earlier->second),
+                        reader->Where(), "Keep one line for each trait.");
+    }
+    paths[trait] = ResolvePath(list, path);
+  }
+  if (paths.empty()) return InputError("the prediction list is empty", list);
+  return paths;
+}
+
+class IndexedLocoPredictions final : public LocoPredictions {
+ public:
+  IndexedLocoPredictions(std::vector<std::shared_ptr<const LocoFile>> files, size_t num_base)
+      : files_(std::move(files)), num_base_(num_base) {}
+
+  bool HasTrait(size_t trait) const override { return files_[trait] != nullptr; }
+  bool HasChromosome(size_t trait, int code) const override {
+    return HasTrait(trait) && files_[trait]->rows.contains(code);
+  }
+  std::string path(size_t trait) const override {
+    return HasTrait(trait) ? files_[trait]->path : std::string();
+  }
+  std::string fingerprint(size_t trait) const override {
+    return HasTrait(trait) ? files_[trait]->fingerprint : std::string();
+  }
+
+  Result<LocoVector> Load(size_t trait, int code) const override {
+    if (!HasChromosome(trait, code)) {
+      return InternalError("a prediction was asked for that the LOCO file does not have");
+    }
+    const LocoFile& file = *files_[trait];
+    const RowEntry& entry = file.rows.at(code);
+    TALLELE_ASSIGN(const FileIdentity identity, PosixFileEnv().Identity(file.path));
+    TALLELE_ASSIGN(const auto reader, LineReader::Open(file.path));
+    std::string_view line;
+    while (reader->line_number() < entry.line) {
+      TALLELE_ASSIGN(const bool more, reader->Next(&line));
+      if (!more) return Changed(file);
+    }
+    if (!(identity == file.identity) || Sha256Hex(line) != entry.digest) return Changed(file);
+    return ParseRow(*reader, line, *file.alignment);
+  }
+
+ private:
+  static Error Changed(const LocoFile& file) {
+    return InputError("the LOCO file changed while it was used", file.path,
+                      "Run again when nothing writes to it.");
+  }
+
+  Result<LocoVector> ParseRow(const LineReader& reader, std::string_view line,
+                              const Alignment& alignment) const {
+    LocoVector vector;
+    vector.values.assign(num_base_, std::numeric_limits<double>::quiet_NaN());
+    vector.absent_people = alignment.absent_people;
+    size_t at = 0;
+    NextToken(line, at);
+    size_t column = 0;
+    for (std::string_view token; !(token = NextToken(line, at)).empty(); ++column) {
+      if (column >= alignment.num_columns) continue;
+      const uint32_t person = alignment.base_of_column[column];
+      if (person == kAbsent) continue;
+      if (token == "NA") {
+        ++vector.missing_values;
+        continue;
+      }
+      const NumberOutcome outcome = ParseDouble(token, &vector.values[person]);
+      if (outcome == NumberOutcome::kOk) continue;
+      Error error = InputError(std::string("a prediction is ") + NumberOutcomeText(outcome),
+                               reader.Where() + ", column " + std::to_string(column + 2),
+                               "Make the predictions again.");
+      error.found = "'" + std::string(token.substr(0, 60)) + "'";
+      error.expected = "a number, or NA";
+      return error;
+    }
+    if (column == alignment.num_columns) return vector;
+    Error error = InputError("the row has another number of values than the header has people",
+                             reader.Where(), "The file is cut or damaged; make it again.");
+    error.found = std::to_string(column);
+    error.expected = std::to_string(alignment.num_columns);
+    return error;
+  }
+
+  std::vector<std::shared_ptr<const LocoFile>> files_;
+  size_t num_base_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LocoPredictions>> LocoPredictions::Open(
+    const std::string& pred_list, std::span<const std::string> traits,
+    std::span<const std::string> base_keys, int num_autosomes, EventSink& events) {
+  using PathMap = std::map<std::string, std::string>;
+  TALLELE_ASSIGN(const PathMap paths, ReadPredList(pred_list));
+  const KeyIndex keys(base_keys);
+  FileIndexer indexer(keys, base_keys.size(), num_autosomes);
+  std::map<std::string, std::shared_ptr<const LocoFile>> file_of_path;
+  std::vector<std::shared_ptr<const LocoFile>> files;
+  for (const std::string& trait : traits) {
+    const auto path = paths.find(trait);
+    if (path == paths.end()) {
+      files.push_back(nullptr);
+      continue;
+    }
+    std::shared_ptr<const LocoFile>& file = file_of_path[path->second];
+    if (file == nullptr) {
+      TALLELE_ASSIGN(file, indexer.Index(path->second));
+    }
+    if (file->alignment->absent_people > 0) {
+      events.Message(Severity::kWarning,
+                     "trait " + trait + ": " + std::to_string(file->alignment->absent_people) +
+                         " people have no predictions in " + file->path + " and are left out");
+    }
+    files.push_back(file);
+  }
+  return std::unique_ptr<LocoPredictions>(
+      new IndexedLocoPredictions(std::move(files), base_keys.size()));
+}
+
+}  // namespace tallele

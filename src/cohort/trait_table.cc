@@ -1,0 +1,170 @@
+#include "cohort/trait_table.h"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "base/parse_number.h"
+#include "cohort/text_table.h"
+
+namespace tallele {
+namespace {
+
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+
+bool Contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Reads cells as numbers, and counts what looks like an undeclared missing code.
+class CellReader {
+ public:
+  explicit CellReader(const std::vector<std::string>& missing_codes) : codes_(missing_codes) {}
+
+  bool IsMissing(std::string_view cell) const {
+    return IsBuiltInMissing(cell) || Contains(codes_, cell);
+  }
+
+  Result<double> Number(const TextTable& table, size_t column, std::string_view cell) {
+    if (IsMissing(cell)) return kMissing;
+    double value = 0;
+    const NumberOutcome outcome = ParseDouble(cell, &value);
+    if (outcome != NumberOutcome::kOk) {
+      return table.CellError(column, std::string("a cell holds ") + NumberOutcomeText(outcome), cell,
+                             "a number, or NA");
+    }
+    num_minus_nine_ += value == -9;
+    return value;
+  }
+
+  void Report(const TextTable& table, EventSink& events) const {
+    if (num_minus_nine_ == 0) return;
+    events.Message(Severity::kWarning,
+                   table.path() + ": " + std::to_string(num_minus_nine_) +
+                       " cells are -9 and are taken as that number; use --missing-code -9 if they "
+                       "mean a missing value");
+  }
+
+ private:
+  const std::vector<std::string>& codes_;
+  int64_t num_minus_nine_ = 0;
+};
+
+// The columns asked for (all when none are), less the excluded ones.
+Result<std::vector<std::string>> ChooseColumns(const TextTable& table,
+                                               const std::vector<std::string>& wanted,
+                                               const std::vector<std::string>& excluded) {
+  for (const std::string& name : excluded) TALLELE_TRY(table.Column(name));
+  std::vector<std::string> chosen;
+  for (const std::string& name : wanted.empty() ? table.columns() : wanted) {
+    if (Contains(excluded, name)) continue;
+    if (Contains(chosen, name) && !wanted.empty()) {
+      return ConfigError("the column " + name + " is asked for twice", table.path());
+    }
+    chosen.push_back(name);
+  }
+  return chosen;
+}
+
+Result<std::vector<size_t>> Positions(const TextTable& table, const std::vector<std::string>& names) {
+  std::vector<size_t> positions;
+  for (const std::string& name : names) {
+    TALLELE_ASSIGN(const size_t position, table.Column(name));
+    positions.push_back(position);
+  }
+  return positions;
+}
+
+}  // namespace
+
+Result<TraitTable> ReadTraits(const CohortRequest& request, const SampleLookup& lookup,
+                              size_t num_samples, EventSink& events) {
+  TALLELE_ASSIGN(const auto table, TextTable::Open(request.pheno_file));
+  TraitTable traits;
+  TALLELE_ASSIGN(traits.names, ChooseColumns(*table, request.pheno_columns, request.pheno_exclude));
+  if (traits.names.empty()) {
+    return InputError("no trait is left to analyse", table->path(),
+                      "Check --phenoCol, --phenoColList and --phenoExcludeList.");
+  }
+  TALLELE_ASSIGN(const std::vector<size_t> positions, Positions(*table, traits.names));
+  traits.present.assign(num_samples, false);
+  traits.values.assign(traits.names.size(), std::vector<double>(num_samples, kMissing));
+  CellReader cells(request.missing_codes);
+  TableRow row;
+  while (true) {
+    TALLELE_ASSIGN(const bool more, table->Next(&row));
+    if (!more) break;
+    const auto person = lookup.Find(row.fid, row.iid);
+    traits.rows_not_genotyped += !person;
+    if (person) traits.present[*person] = true;
+    for (size_t t = 0; t < positions.size(); ++t) {
+      TALLELE_ASSIGN(const double value, cells.Number(*table, positions[t], row.cells[positions[t]]));
+      const bool binary = request.family == TraitFamily::kBinary;
+      if (binary && !(value == 0 || value == 1 || value != value)) {
+        return table->CellError(positions[t], "a binary trait is neither 0 nor 1",
+                                row.cells[positions[t]], "0, 1 or NA");
+      }
+      if (person) traits.values[t][*person] = value;
+    }
+  }
+  cells.Report(*table, events);
+  return traits;
+}
+
+Result<CovariateTable> ReadCovariates(const CohortRequest& request,
+                                      const std::vector<std::string>& trait_names,
+                                      const SampleLookup& lookup, size_t num_samples,
+                                      EventSink& events) {
+  TALLELE_ASSIGN(const auto table, TextTable::Open(request.covar_file));
+  TALLELE_ASSIGN(std::vector<std::string> names,
+                 ChooseColumns(*table, request.covar_columns, request.covar_exclude));
+  std::erase_if(names, [&](const std::string& name) {
+    if (!Contains(trait_names, name)) return false;
+    events.Message(Severity::kWarning, "the covariate " + name +
+                                           " is left out, since a trait of that name is analysed");
+    return true;
+  });
+  for (const std::string& name : request.categorical_covariates) {
+    if (Contains(names, name)) continue;
+    return ConfigError("the categorical covariate " + name + " is not among the covariates",
+                       "--catCovarList", "Name it in --covarColList as well.");
+  }
+  TALLELE_ASSIGN(const std::vector<size_t> positions, Positions(*table, names));
+  CovariateTable covariates;
+  covariates.present.assign(num_samples, false);
+  covariates.row.assign(num_samples, 0);
+  std::vector<std::unordered_map<std::string, size_t>> codes(names.size());
+  for (const std::string& name : names) {
+    covariates.columns.push_back({name, Contains(request.categorical_covariates, name),
+                                  std::vector<double>(num_samples, kMissing), {}});
+  }
+  CellReader cells(request.missing_codes);
+  TableRow row;
+  for (int64_t row_number = 0;; ++row_number) {
+    TALLELE_ASSIGN(const bool more, table->Next(&row));
+    if (!more) break;
+    const auto person = lookup.Find(row.fid, row.iid);
+    covariates.rows_not_genotyped += !person;
+    if (person) {
+      covariates.present[*person] = true;
+      covariates.row[*person] = row_number;
+    }
+    for (size_t c = 0; c < positions.size(); ++c) {
+      CovariateColumn& column = covariates.columns[c];
+      const std::string_view cell = row.cells[positions[c]];
+      double value = kMissing;
+      if (!column.categorical) {
+        TALLELE_ASSIGN(value, cells.Number(*table, positions[c], cell));
+      } else if (!cells.IsMissing(cell)) {
+        const auto [code, added] = codes[c].try_emplace(std::string(cell), column.levels.size());
+        if (added) column.levels.emplace_back(cell);
+        value = static_cast<double>(code->second);
+      }
+      if (person) column.values[*person] = value;
+    }
+  }
+  cells.Report(*table, events);
+  return covariates;
+}
+
+}  // namespace tallele
