@@ -62,7 +62,9 @@ VariantMeasures BlockTester::Measure(const VariantBlock& block, const Chromosome
 BlockTester::Filter BlockTester::ApplyFilters(const VariantMeasures& measures,
                                               const CodeMoments& codes, double unit) const {
   if (measures.minor_allele_count < settings_.min_mac) return Filter::kLowMac;
-  if (settings_.has_probabilities && measures.impute_info < settings_.min_info) {
+  // The raw value may be negative; without a threshold such a variant stays, as in REGENIE.
+  if (settings_.has_probabilities && settings_.min_info > 0 &&
+      measures.impute_info < settings_.min_info) {
     return Filter::kLowInfo;
   }
   if (settings_.coding.model == GeneticModel::kRecessive) {

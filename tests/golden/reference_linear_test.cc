@@ -2,6 +2,7 @@
 
 #include "tests/golden/reference_linear.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 namespace tallele::golden {

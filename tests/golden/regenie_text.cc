@@ -37,6 +37,19 @@ bool Agrees(const std::string& column, double found, double expected, double se)
 // Decisions at p < 0.05 and p < 5e-8.
 int Decision(double log10p) { return (log10p > -std::log10(0.05)) + (log10p > -std::log10(5e-8)); }
 
+// Identifiers of rows that the other file lacks, the first few.
+std::string IdsOnlyIn(const RegenieText& text, const RegenieText& other) {
+  std::set<std::string> known;
+  for (const auto& row : other.rows) known.insert(row.at("ID"));
+  std::string ids;
+  int count = 0;
+  for (const auto& row : text.rows) {
+    if (known.contains(row.at("ID")) || ++count > kMostMessages) continue;
+    ids += row.at("ID") + " (A1FREQ " + row.at("A1FREQ") + ", N " + row.at("N") + ") ";
+  }
+  return ids;
+}
+
 std::string Difference(const std::map<std::string, std::string>& found,
                        const std::map<std::string, std::string>& expected) {
   for (const auto& [column, text] : expected) {
@@ -78,7 +91,8 @@ RegenieText ReadRegenieText(const std::filesystem::path& path) {
 
 void ExpectSameResults(const RegenieText& found, const RegenieText& expected) {
   ASSERT_EQ(found.header, expected.header);
-  EXPECT_EQ(found.rows.size(), expected.rows.size());
+  EXPECT_EQ(found.rows.size(), expected.rows.size())
+      << "missing: " << IdsOnlyIn(expected, found) << "\nextra: " << IdsOnlyIn(found, expected);
   int messages = 0;
   const size_t common = std::min(found.rows.size(), expected.rows.size());
   for (size_t i = 0; i < common && messages < kMostMessages; ++i) {

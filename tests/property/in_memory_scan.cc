@@ -194,7 +194,6 @@ InMemoryScan MakeScan(size_t n) {
   scan.cohort.base_sex.assign(n, Sex::kFemale);
   scan.settings.has_probabilities = true;
   scan.settings.min_mac = 0;
-  scan.settings.min_info = -1e300;
   return scan;
 }
 
