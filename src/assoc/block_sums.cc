@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "assoc/list_moments.h"
-
 namespace tallele {
 namespace {
 
@@ -22,13 +20,14 @@ int64_t Numerator(uint16_t pair) { return 2 * int64_t{pair & 255} + (pair >> 8);
 }  // namespace
 
 void BlockSums::Compute(const VariantBlock& block, const ChromosomeState& state,
-                        const PersonList& unused, const Coding& coding) {
+                        const Coding& coding) {
   block_ = &block;
   state_ = &state;
-  unused_ = &unused;
   num_columns_ = state.columns->num_columns();
   num_covariates_ = state.num_covariates;
   num_groups_ = state.groups.size();
+  num_lists_ = state.num_lists();
+  tallies_.assign(block.num_variants() * num_lists_, ListTally{});
   PlaceVariants(coding);
   const bool any_stored = std::any_of(entries_.begin(), entries_.end(),
                                       [](const Entry& e) { return e.place == Place::kStored; });
@@ -81,11 +80,13 @@ PairRows BlockSums::Gather(const PairRows& rows, const PersonList& list) {
   return out;
 }
 
-void BlockSums::GatherMoments(const PairRows& rows, const PersonList& list,
-                              std::vector<PairMoments>& out) {
-  out.resize(rows.num_rows);
-  for (size_t r = 0; r < rows.num_rows; ++r) {
-    out[r] = ComputePairMoments(state_->columns->target(), rows.row(r), list.people.size());
+// Moments of the gathered first rows of all stored variants.
+void BlockSums::TallyGathered(const PairRows& gathered, size_t list) {
+  for (size_t v = 0; v < entries_.size(); ++v) {
+    if (entries_[v].place != Place::kStored || !MomentsFollowFromPairs(block_->variant(v)))
+      continue;
+    Tallies(v)[list].pairs = ComputePairMoments(
+        state_->columns->target(), gathered.row(entries_[v].first_row), gathered.num_people);
   }
 }
 
@@ -93,17 +94,15 @@ void BlockSums::MultiplyRows(const PairRows& rows, bool wants_moments, RowSet& s
   set.all.resize(rows.num_rows * num_columns_);
   MultiplyPairRows(rows, *state_->columns, scratch_, set.all.data());
   set.lists.resize(std::max(set.lists.size(), num_groups_));
-  set.list_moments.resize(std::max(set.list_moments.size(), num_groups_ + 1));
-  for (size_t g = 0; g < num_groups_; ++g) {
-    const PersonList& list = state_->groups[g].group->list;
-    if (list.empty()) continue;
+  for (size_t l = 0; l < num_lists_; ++l) {
+    const PersonList& list = state_->list(l);
+    const bool wants_products = l < num_groups_;
+    if (list.empty() || !(wants_products || wants_moments)) continue;
     const PairRows gathered = Gather(rows, list);
-    set.lists[g].resize(rows.num_rows * num_covariates_);
-    MultiplyPairRows(gathered, list.covariates, scratch_, set.lists[g].data());
-    if (wants_moments) GatherMoments(gathered, list, set.list_moments[g]);
-  }
-  if (wants_moments && !unused_->empty()) {
-    GatherMoments(Gather(rows, *unused_), *unused_, set.list_moments[num_groups_]);
+    if (wants_moments) TallyGathered(gathered, l);
+    if (!wants_products) continue;
+    set.lists[l].resize(rows.num_rows * num_covariates_);
+    MultiplyPairRows(gathered, list.covariates, scratch_, set.lists[l].data());
   }
 }
 
@@ -144,7 +143,7 @@ void BlockSums::AddCodeMoments(size_t variant) {
     used.sum += code;
     used.sum_squares += static_cast<unsigned __int128>(code) * code;
   }
-  const CodeMoments unused = sum_over(unused_->people);
+  const CodeMoments unused = sum_over(state_->unused.people);
   used.sum -= unused.sum;
   used.sum_squares -= unused.sum_squares;
   for (size_t g = 0; g < num_groups_; ++g) {
@@ -160,60 +159,80 @@ void BlockSums::AddCodeMoments(size_t variant) {
 
 void BlockSums::MultiplySparse() {
   sparse_.resize(num_sparse_ * num_columns_);
-  sparse_lists_.assign(num_groups_ * num_sparse_ * num_covariates_, 0);
-  const QuantisedColumns& columns = *state_->columns;
+  sparse_lists_.assign(num_sparse_ * num_groups_ * num_covariates_, 0);
   for (size_t v = 0; v < entries_.size(); ++v) {
     if (entries_[v].place != Place::kSparse) continue;
     const DecodedVariant& variant = block_->variant(v);
     const size_t slot = entries_[v].first_row;
-    MultiplyCarriers(variant.carriers, variant.carrier_pairs, variant.baseline, columns,
+    MultiplyCarriers(variant.carriers, variant.carrier_pairs, variant.baseline, *state_->columns,
                      sparse_.data() + slot * num_columns_);
-    const int64_t base = Numerator(variant.baseline);
-    for (size_t g = 0; g < num_groups_; ++g) {
-      const PersonList& list = state_->groups[g].group->list;
-      if (list.empty()) continue;
-      int64_t* sums = sparse_lists_.data() + (g * num_sparse_ + slot) * num_covariates_;
-      for (size_t c = 0; c < num_covariates_; ++c) sums[c] = base * list.covariates.sum(c);
-      for (size_t i = 0; i < variant.carriers.size(); ++i) {
-        const uint32_t person = variant.carriers[i];
-        if (!list.members.Contains(person)) continue;
-        AddScaledRow(columns.row(person), Numerator(variant.carrier_pairs[i]) - base,
-                     num_covariates_, sums);
-      }
+    MultiplySparseLists(variant, slot, Tallies(v));
+  }
+}
+
+// One walk over the carriers serves the lists of all groups.
+void BlockSums::MultiplySparseLists(const DecodedVariant& variant, size_t slot,
+                                    ListTally* tallies) {
+  const QuantisedColumns& columns = *state_->columns;
+  const int64_t base = Numerator(variant.baseline);
+  int64_t* sums = sparse_lists_.data() + slot * num_groups_ * num_covariates_;
+  sparse_counts_.assign(num_lists_, 0);
+  for (size_t i = 0; i < variant.carriers.size(); ++i) {
+    const uint32_t person = variant.carriers[i];
+    const uint16_t pair = variant.carrier_pairs[i];
+    state_->membership.ForEachList(person, [&](size_t l) {
+      ++sparse_counts_[l];
+      AddPair(pair, 1, tallies[l].pairs);
+      if (l == num_groups_) return;
+      AddScaledRow(columns.row(person), Numerator(pair) - base, num_covariates_,
+                   sums + l * num_covariates_);
+    });
+  }
+  for (size_t l = 0; l < num_lists_; ++l) {
+    const PersonList& list = state_->list(l);
+    if (list.empty()) continue;
+    AddPair(variant.baseline, static_cast<int64_t>(list.people.size()) - sparse_counts_[l],
+            tallies[l].pairs);
+    if (l == num_groups_ || base == 0) continue;
+    for (size_t c = 0; c < num_covariates_; ++c) {
+      sums[l * num_covariates_ + c] += base * list.covariates.sum(c);
     }
   }
 }
 
 void BlockSums::SumMissing() {
-  missing_slots_.assign(entries_.size(), kNoSlot);
-  missing_.clear();
+  num_missing_slots_ = 0;
   for (size_t v = 0; v < entries_.size(); ++v) {
-    const std::span<const uint32_t> people = block_->variant(v).missing;
-    if (people.empty() || entries_[v].place == Place::kNone) continue;
-    missing_slots_[v] = static_cast<uint32_t>(missing_.size() / num_columns_);
-    missing_.resize(missing_.size() + num_columns_, 0);
-    int64_t* sums = missing_.data() + missing_.size() - num_columns_;
-    for (const uint32_t p : people) AddRow(state_->columns->row(p), num_columns_, sums);
+    const bool some = entries_[v].place != Place::kNone && !block_->variant(v).missing.empty();
+    entries_[v].missing_slot = some ? static_cast<uint32_t>(num_missing_slots_++) : kNoSlot;
+  }
+  missing_.assign(num_missing_slots_ * num_columns_, 0);
+  missing_lists_.assign(num_missing_slots_ * num_groups_ * num_covariates_, 0);
+  for (size_t v = 0; v < entries_.size(); ++v) {
+    const size_t slot = entries_[v].missing_slot;
+    if (slot == kNoSlot) continue;
+    int64_t* sums = missing_.data() + slot * num_columns_;
+    int64_t* lists = missing_lists_.data() + slot * num_groups_ * num_covariates_;
+    ListTally* tallies = Tallies(v);
+    for (const uint32_t p : block_->variant(v).missing) {
+      const int32_t* q = state_->columns->row(p);
+      AddRow(q, num_columns_, sums);
+      state_->membership.ForEachList(p, [&](size_t l) {
+        ++tallies[l].num_missing;
+        if (l < num_groups_) AddRow(q, num_covariates_, lists + l * num_covariates_);
+      });
+    }
   }
 }
 
 const int64_t* BlockSums::MissingSums(size_t variant) const {
-  const uint32_t slot = missing_slots_[variant];
+  const uint32_t slot = entries_[variant].missing_slot;
   return slot == kNoSlot ? nullptr : missing_.data() + slot * num_columns_;
 }
 
-void BlockSums::MissingSumsOverList(size_t variant, size_t group, int64_t* out) const {
-  std::fill_n(out, num_covariates_, 0);
-  const PersonList& list = state_->groups[group].group->list;
-  if (list.empty()) return;
-  for (const uint32_t p : block_->variant(variant).missing) {
-    if (list.members.Contains(p)) AddRow(state_->columns->row(p), num_covariates_, out);
-  }
-}
-
-const PairMoments* BlockSums::Gathered(size_t variant, size_t list) const {
-  const Entry& entry = entries_[variant];
-  return entry.place == Place::kStored ? &stored_.list_moments[list][entry.first_row] : nullptr;
+const int64_t* BlockSums::MissingSumsOverList(size_t variant, size_t group) const {
+  const size_t slot = entries_[variant].missing_slot;
+  return missing_lists_.data() + (slot * num_groups_ + group) * num_covariates_;
 }
 
 void BlockSums::SumUsedMoments() {
@@ -221,9 +240,9 @@ void BlockSums::SumUsedMoments() {
   for (size_t v = 0; v < entries_.size(); ++v) {
     if (entries_[v].place == Place::kNone) continue;
     used_moments_[v] = block_->variant(v).moments;
-    if (unused_->empty()) continue;
+    if (state_->unused.empty()) continue;
     used_moments_[v] -=
-        MomentsOverList(*block_, block_->variant(v), *unused_, Gathered(v, num_groups_));
+        MomentsOverList(*block_, block_->variant(v), state_->unused, Tallies(v)[num_groups_]);
   }
 }
 
@@ -231,7 +250,7 @@ VariantMoments BlockSums::GroupMoments(size_t variant, size_t group) const {
   const SampleGroup& sample_group = *state_->groups[group].group;
   if (sample_group.covers_all()) return used_moments_[variant];
   VariantMoments over_list = MomentsOverList(*block_, block_->variant(variant), sample_group.list,
-                                             Gathered(variant, group));
+                                             tallies_[variant * num_lists_ + group]);
   if (!sample_group.list_is_complement) return over_list;
   VariantMoments moments = used_moments_[variant];
   moments -= over_list;
@@ -256,7 +275,7 @@ ListSums BlockSums::SumsOverList(size_t variant, size_t group) const {
   ListSums sums;
   sums.stride = num_covariates_;
   if (entry.place == Place::kSparse) {
-    sums.sums = sparse_lists_.data() + (group * num_sparse_ + entry.first_row) * num_covariates_;
+    sums.sums = sparse_lists_.data() + (entry.first_row * num_groups_ + group) * num_covariates_;
   } else {
     const RowSet& set = entry.place == Place::kRecoded ? recoded_ : stored_;
     sums.sums = set.lists[group].data() + entry.first_row * num_covariates_;

@@ -8,6 +8,7 @@
 
 #include "assoc/chromosome_state.h"
 #include "assoc/genetic_coding.h"
+#include "assoc/list_moments.h"
 #include "base/aligned_buffer.h"
 #include "genotype/variant_block.h"
 
@@ -38,17 +39,15 @@ struct ListSums {
 // block: nothing is allocated once the buffers have grown.
 class BlockSums {
  public:
-  // `unused`: block people whose genotypes are in no sum (PersonList without covariates).
-  void Compute(const VariantBlock& block, const ChromosomeState& state, const PersonList& unused,
-               const Coding& coding);
+  void Compute(const VariantBlock& block, const ChromosomeState& state, const Coding& coding);
 
   VariantSums Sums(size_t variant) const;
   ListSums SumsOverList(size_t variant, size_t group) const;
 
   // Sums of q over the people without a call, [columns]; null when everyone has one.
   const int64_t* MissingSums(size_t variant) const;
-  // The same over those of them who are in the group's list, [basis columns], into `out`.
-  void MissingSumsOverList(size_t variant, size_t group, int64_t* out) const;
+  // The same over those of them who are in the group's list, [basis columns].
+  const int64_t* MissingSumsOverList(size_t variant, size_t group) const;
 
   // Additive moments over the used people, and over a group's people.
   const VariantMoments& UsedMoments(size_t variant) const { return used_moments_[variant]; }
@@ -60,17 +59,17 @@ class BlockSums {
   }
 
  private:
-  // Pair rows of several variants with all products and the moments of gathered lists.
+  // Pair rows of several variants with all their products.
   struct RowSet {
-    std::vector<int64_t> all;                            // [row][columns]
-    std::vector<std::vector<int64_t>> lists;             // [group][row][basis columns]
-    std::vector<std::vector<PairMoments>> list_moments;  // [group], last: unused; [row]
+    std::vector<int64_t> all;                 // [row][columns]
+    std::vector<std::vector<int64_t>> lists;  // [group][row][basis columns]
   };
   enum class Place : uint8_t { kStored, kRecoded, kSparse, kNone };
   struct Entry {
     Place place = Place::kNone;
     uint8_t num_planes = 1;
     uint32_t first_row = 0;  // in its row set, or among the sparse variants
+    uint32_t missing_slot = 0;
     CodeScale scale;
   };
 
@@ -78,30 +77,34 @@ class BlockSums {
   void Recode(const Coding& coding);
   void AddCodeMoments(size_t variant);
   void MultiplyRows(const PairRows& rows, bool wants_moments, RowSet& set);
-  void GatherMoments(const PairRows& rows, const PersonList& list, std::vector<PairMoments>& out);
+  void TallyGathered(const PairRows& gathered, size_t list);
   PairRows Gather(const PairRows& rows, const PersonList& list);
   void MultiplySparse();
+  void MultiplySparseLists(const DecodedVariant& variant, size_t slot, ListTally* tallies);
   void SumMissing();
   void SumUsedMoments();
-  const PairMoments* Gathered(size_t variant, size_t list) const;
+  ListTally* Tallies(size_t variant) { return tallies_.data() + variant * num_lists_; }
 
   const VariantBlock* block_ = nullptr;
   const ChromosomeState* state_ = nullptr;
-  const PersonList* unused_ = nullptr;
   size_t num_columns_ = 0;
   size_t num_covariates_ = 0;
   size_t num_groups_ = 0;
+  size_t num_lists_ = 0;
 
   std::vector<Entry> entries_;
+  std::vector<ListTally> tallies_;  // [variant][list]
   RowSet stored_;
   RowSet recoded_;
-  std::vector<int64_t> sparse_;        // [sparse variant][columns]
-  std::vector<int64_t> sparse_lists_;  // [group][sparse variant][basis columns]
+  std::vector<int64_t> sparse_;         // [sparse variant][columns]
+  std::vector<int64_t> sparse_lists_;   // [sparse variant][group][basis columns]
+  std::vector<int64_t> sparse_counts_;  // [list] carriers of one variant
   size_t num_sparse_ = 0;
   size_t num_recoded_rows_ = 0;
   PairBound recoded_bound_ = PairBound::kSumUpTo255;
-  std::vector<int64_t> missing_;         // [variant with missing calls][columns]
-  std::vector<uint32_t> missing_slots_;  // [variant]
+  size_t num_missing_slots_ = 0;
+  std::vector<int64_t> missing_;        // [slot][columns]
+  std::vector<int64_t> missing_lists_;  // [slot][group][basis columns]
   std::vector<VariantMoments> used_moments_;
   std::vector<CodeMoments> code_moments_;
   std::vector<uint64_t> codes_;

@@ -22,13 +22,12 @@ void SkippedVariants::Clear() {
   high_ploidy.clear();
 }
 
-BlockTester::BlockTester(const TestSettings& settings, const VariantIndex& variants,
-                         const PersonList& unused)
-    : settings_(settings), variants_(variants), unused_(unused) {}
+BlockTester::BlockTester(const TestSettings& settings, const VariantIndex& variants)
+    : settings_(settings), variants_(variants) {}
 
 void BlockTester::Test(const VariantBlock& block, const ChromosomeState& state,
                        std::vector<TraitRows>& rows, SkippedVariants& skipped) {
-  sums_.Compute(block, state, unused_, settings_.coding);
+  sums_.Compute(block, state, settings_.coding);
   for (size_t v = 0; v < block.num_variants(); ++v) {
     switch (block.variant(v).state) {
       case VariantState::kUsable:

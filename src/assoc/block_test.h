@@ -46,7 +46,7 @@ struct SkippedVariants {
 // Tests all traits on the variants of a block. One per worker.
 class BlockTester {
  public:
-  BlockTester(const TestSettings& settings, const VariantIndex& variants, const PersonList& unused);
+  BlockTester(const TestSettings& settings, const VariantIndex& variants);
 
   // Appends to `rows` ([trait], any order of use) and `skipped`.
   void Test(const VariantBlock& block, const ChromosomeState& state, std::vector<TraitRows>& rows,
@@ -66,7 +66,6 @@ class BlockTester {
 
   TestSettings settings_;
   const VariantIndex& variants_;
-  const PersonList& unused_;
   BlockSums sums_;
   ResidualisedVariant residualised_;
 };

@@ -37,25 +37,34 @@ QuantisedColumns QuantiseThenSelect(CpuTarget target, const ScanAxis& axis,
   return all.Select(people, 0, base_columns.size());
 }
 
-// factor' X'r from exact integer sums; X and r as quantised.
-std::vector<double> ProjectionOf(const QuantisedColumns& columns, size_t num_covariates,
-                                 size_t column, const SampleGroup& group) {
-  constexpr size_t kPeoplePerFlush = 16;
-  std::vector<__int128> cross(num_covariates, 0);
-  std::vector<int64_t> partial(num_covariates, 0);
+// Exact sums of products of every residual column with every basis column, [residual][basis].
+std::vector<__int128> ResidualCross(const QuantisedColumns& columns, size_t num_covariates) {
+  constexpr size_t kPeoplePerFlush = 16;  // products stay below 2^58
+  const size_t num_residuals = columns.num_columns() - num_covariates;
+  std::vector<__int128> cross(num_residuals * num_covariates, 0);
+  std::vector<int64_t> partial(cross.size(), 0);
   for (size_t begin = 0; begin < columns.num_people(); begin += kPeoplePerFlush) {
     const size_t end = std::min(columns.num_people(), begin + kPeoplePerFlush);
     std::fill(partial.begin(), partial.end(), 0);
     for (size_t p = begin; p < end; ++p) {
       const int32_t* q = columns.row(p);
-      const int64_t residual = q[column];
-      for (size_t c = 0; c < num_covariates; ++c) partial[c] += residual * q[c];
+      for (size_t t = 0; t < num_residuals; ++t) {
+        const int64_t residual = q[num_covariates + t];
+        int64_t* to = partial.data() + t * num_covariates;
+        for (size_t c = 0; c < num_covariates; ++c) to[c] += residual * q[c];
+      }
     }
-    for (size_t c = 0; c < num_covariates; ++c) cross[c] += partial[c];
+    for (size_t i = 0; i < cross.size(); ++i) cross[i] += partial[i];
   }
+  return cross;
+}
+
+// factor' X'r.
+std::vector<double> ProjectionOf(std::span<const __int128> cross, double residual_scale,
+                                 const SampleGroup& group) {
   std::vector<double> projection(group.rank, 0);
-  for (size_t c = 0; c < num_covariates; ++c) {
-    const double sum = static_cast<double>(cross[c]) * columns.scale(column);
+  for (size_t c = 0; c < cross.size(); ++c) {
+    const double sum = static_cast<double>(cross[c]) * residual_scale;
     for (size_t e = 0; e < group.rank; ++e) projection[e] += group.factor[c * group.rank + e] * sum;
   }
   return projection;
@@ -141,21 +150,15 @@ const ResidualTrait& NullModelFitter::PhenotypeResidual(size_t trait) {
   return *cache_[trait].full;
 }
 
-void NullModelFitter::AddToState(size_t trait, const ResidualTrait& residual, double mse,
-                                 size_t column, ChromosomeState& state) const {
-  TraitNull null;
-  null.trait = trait;
-  null.column = column;
-  null.scale = residual.scale;
-  null.mse = mse;
-  null.projection = ProjectionOf(*state.columns, state.num_covariates, column, *residual.group);
+void NullModelFitter::AddToState(TraitNull null, std::shared_ptr<const SampleGroup> group,
+                                 ChromosomeState& state) {
   for (GroupState& known : state.groups) {
-    if (known.group == residual.group) {
+    if (known.group == group) {
       known.traits.push_back(std::move(null));
       return;
     }
   }
-  state.groups.push_back({residual.group, {}});
+  state.groups.push_back({std::move(group), {}});
   state.groups.back().traits.push_back(std::move(null));
 }
 
@@ -201,10 +204,22 @@ Result<std::shared_ptr<const ChromosomeState>> NullModelFitter::Fit(
   columns_ = std::make_shared<const QuantisedColumns>(
       QuantiseOnAxis(inputs_.target, *inputs_.axis, pointers));
   state->columns = columns_;
+  const size_t k = state->num_covariates;
+  const std::vector<__int128> cross = ResidualCross(*columns_, k);
   for (size_t i = 0; i < fitted.size(); ++i) {
-    AddToState(fitted[i].trait, *fitted[i].residual, fitted[i].score.mse, state->num_covariates + i,
-               *state);
+    const ResidualTrait& residual = *fitted[i].residual;
+    TraitNull null;
+    null.trait = fitted[i].trait;
+    null.column = k + i;
+    null.scale = residual.scale;
+    null.mse = fitted[i].score.mse;
+    null.projection = ProjectionOf(std::span(cross).subspan(i * k, k), columns_->scale(null.column),
+                                   *residual.group);
+    AddToState(std::move(null), residual.group, *state);
   }
+  state->unused.people = inputs_.axis->unused;
+  state->membership = ListMembership(columns_->num_people(), state->num_lists());
+  for (size_t l = 0; l < state->num_lists(); ++l) state->membership.Add(l, state->list(l).people);
   return std::shared_ptr<const ChromosomeState>(std::move(state));
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "assoc/covariate_basis.h"
+#include "assoc/list_membership.h"
 #include "assoc/quantitative_null.h"
 #include "assoc/sample_group.h"
 #include "assoc/scan.h"
@@ -36,6 +37,15 @@ struct ChromosomeState {
   std::shared_ptr<const QuantisedColumns> columns;  // [basis | residuals] on the block axis
   size_t num_covariates = 0;                        // basis columns, intercept included
   std::vector<GroupState> groups;                   // only those with a trait
+  // Block people in no sum, and who is in which list: list g is that of group g, the last one
+  // that of the unused.
+  PersonList unused;
+  ListMembership membership;
+
+  size_t num_lists() const { return groups.size() + 1; }
+  const PersonList& list(size_t l) const {
+    return l < groups.size() ? groups[l].group->list : unused;
+  }
 };
 
 // What does not change from chromosome to chromosome.
@@ -87,8 +97,8 @@ class NullModelFitter {
   std::shared_ptr<const SampleGroup> GroupOf(PersonSet mask);
   std::shared_ptr<const ResidualTrait> ResidualOf(size_t trait, std::span<const double> loco);
   const SampleGroupBuilder& Builder();
-  void AddToState(size_t trait, const ResidualTrait& residual, double mse, size_t column,
-                  ChromosomeState& state) const;
+  static void AddToState(TraitNull null, std::shared_ptr<const SampleGroup> group,
+                         ChromosomeState& state);
 
   NullModelInputs inputs_;
   std::vector<TraitCache> cache_;

@@ -82,14 +82,12 @@ bool ResidualisedVariant::Compute(const BlockSums& sums, size_t variant,
       static_cast<double>(codes.sum_squares) / (unit * unit) + num_missing * mean_ * mean_;
 
   cross_.resize(state.num_covariates);
-  if (missing_ != nullptr && !group_->list.empty()) {
-    list_missing_.resize(state.num_covariates);
-    sums.MissingSumsOverList(variant, group, list_missing_.data());
-  }
+  const int64_t* list_missing =
+      missing_ == nullptr ? nullptr : sums.MissingSumsOverList(variant, group);
   if (wide_) {
-    FillCovariateSums<__int128>(list_missing_.data());
+    FillCovariateSums<__int128>(list_missing);
   } else {
-    FillCovariateSums<int64_t>(list_missing_.data());
+    FillCovariateSums<int64_t>(list_missing);
   }
   const size_t rank = group_->rank;
   along_.assign(rank, 0);

@@ -51,11 +51,10 @@ class ResidualisedVariant {
   const int64_t* missing_ = nullptr;
   bool wide_ = false;  // sums need 128 bits
   bool turned_ = false;
-  double mean_ = 0;                    // of the turned codes, in units of the value tested
-  double variance_ = 0;                // v
-  std::vector<double> along_;          // [rank] factor' X'g
-  std::vector<double> cross_;          // [K]
-  std::vector<int64_t> list_missing_;  // [K]
+  double mean_ = 0;            // of the turned codes, in units of the value tested
+  double variance_ = 0;        // v
+  std::vector<double> along_;  // [rank] factor' X'g
+  std::vector<double> cross_;  // [K]
 };
 
 }  // namespace tallele

@@ -7,10 +7,23 @@
 
 namespace tallele {
 
-// Exact moments of `variant` over the people of `list`. `gathered`: moments of the variant's
-// first row over the same people if they are at hand (see BlockSums), else null.
+// Sums of one list's people for one variant, as far as they come for nothing with other work.
+struct ListTally {
+  PairMoments pairs;        // of the variant's stored pairs
+  int64_t num_missing = 0;  // people of the list without a call
+};
+
+// True when a variant's moments follow from the sums of its pairs: one plane, unphased, nobody
+// haploid.
+bool MomentsFollowFromPairs(const DecodedVariant& variant);
+
+// Exact moments of `variant` over the people of `list`. `tally` is read when the moments follow
+// from it, else everyone is visited.
 VariantMoments MomentsOverList(const VariantBlock& block, const DecodedVariant& variant,
-                               const PersonList& list, const PairMoments* gathered);
+                               const PersonList& list, const ListTally& tally);
+
+// Adds a person's pair (or the pair of `times` people) to sums.
+void AddPair(uint16_t pair, int64_t times, PairMoments& sums);
 
 }  // namespace tallele
 

@@ -58,14 +58,6 @@ void FactorPseudoInverse(const IntegerGram& gram, const QuantisedColumns& column
 
 }  // namespace
 
-PersonList MakePersonList(std::vector<uint32_t> people, size_t num_block_people) {
-  PersonList list;
-  list.members = PersonSet(num_block_people);
-  for (const uint32_t person : people) list.members.Add(person);
-  list.people = std::move(people);
-  return list;
-}
-
 IntegerGram CovariateGram(const QuantisedColumns& columns, size_t num_covariates,
                           std::span<const uint32_t> people) {
   const size_t k = num_covariates;
@@ -112,8 +104,7 @@ std::shared_ptr<const SampleGroup> SampleGroupBuilder::Build(PersonSet mask) con
   }
   group->num_people = inside.size();
   group->list_is_complement = outside.size() <= inside.size();
-  group->list = MakePersonList(std::move(group->list_is_complement ? outside : inside),
-                               axis_.num_block_people());
+  group->list.people = std::move(group->list_is_complement ? outside : inside);
   IntegerGram gram = CovariateGram(covariates_, num_covariates_, group->list.people);
   group->covariate_sums = ColumnSums(covariates_, num_covariates_, group->list.people);
   if (group->list_is_complement) {

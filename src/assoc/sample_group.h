@@ -16,12 +16,10 @@ namespace tallele {
 // Some people of the block: what is summed over them is taken from, or used as, a group's sums.
 struct PersonList {
   std::vector<uint32_t> people;  // block positions, ascending
-  PersonSet members;             // the same, on the block axis
   QuantisedColumns covariates;   // their rows of the basis; empty where no product is wanted
 
   bool empty() const { return people.empty(); }
 };
-PersonList MakePersonList(std::vector<uint32_t> people, size_t num_block_people);
 
 // Traits with one pattern of missing people share a group. Immutable; the same numbers
 // whatever other groups there are.

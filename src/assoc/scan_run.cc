@@ -26,8 +26,7 @@ struct Ticket {
 
 // What one thread needs to decode and test.
 struct Worker {
-  Worker(const PlannedScan& plan, const PersonList& unused)
-      : tester(plan.settings, plan.source->variants(), unused) {}
+  explicit Worker(const PlannedScan& plan) : tester(plan.settings, plan.source->variants()) {}
   VariantBlock block;
   BlockTester tester;
 };
@@ -49,8 +48,7 @@ class ScanPipeline {
         cancel_(cancel),
         parts_(PartGrid(plan.source->variants())),
         walker_(plan.source->variants(), parts_, plan.selection.selected, plan.block_width),
-        fitter_(plan.fitter->Clone()),
-        unused_(MakePersonList(plan.axis.unused, plan.axis.num_block_people())) {}
+        fitter_(plan.fitter->Clone()) {}
 
   Result<void> Run();
 
@@ -70,7 +68,6 @@ class ScanPipeline {
   const std::vector<VariantRange> parts_;
   ScanBlockWalker walker_;
   NullModelFitter fitter_;
-  PersonList unused_;
 
   size_t current_run_ = SIZE_MAX;
   std::shared_ptr<const ChromosomeState> current_state_;
@@ -162,7 +159,7 @@ void ScanPipeline::DecodeAndTest(Ticket& ticket) {
   if (ticket.error || ticket.block.range.count == 0) return;
   try {
     std::unique_ptr<Worker>& worker = workers_.local();
-    if (!worker) worker = std::make_unique<Worker>(plan_, unused_);
+    if (!worker) worker = std::make_unique<Worker>(plan_);
     if (Result<void> done = ticket.cursor->Decode(worker->block); !done) {
       ticket.error = std::move(done).error();
     } else {

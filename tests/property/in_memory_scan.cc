@@ -151,8 +151,7 @@ std::vector<ResultTable> InMemoryScan::Run(CpuTarget target, size_t width) const
   EXPECT_TRUE(problems.empty());
 
   const VariantIndex index = IndexOf(*this);
-  const PersonList unused = MakePersonList(axis.unused, axis.num_block_people());
-  BlockTester tester(settings, index, unused);
+  BlockTester tester(settings, index);
   std::vector<TraitRows> rows(traits.size());
   SkippedVariants skipped;
   VariantBlock block;
