@@ -1,12 +1,13 @@
 #include "results/output_paths.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
-#include <map>
+#include <system_error>
+#include <unordered_map>
 
 #include "base/atomic_file.h"
 
@@ -15,20 +16,94 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kLongestName = 64;
+constexpr size_t kMaxNameBytes = 64;
 
 bool IsSafe(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
          c == '-' || c == '.' || c == '+';
 }
 
-// The nearest existing ancestor must be a folder that can be written to.
-Result<void> CheckWritable(const std::string& path) {
-  std::error_code ignored;
-  fs::path folder = fs::path(path).parent_path();
-  if (folder.empty()) folder = ".";
-  if (!fs::exists(folder, ignored)) return IoError("the output folder does not exist", folder, ENOENT);
-  if (access(folder.c_str(), W_OK) != 0) return IoError("cannot write to the output folder", folder, errno);
+// Symlinks of the existing part followed one by one, the rest normalised.
+Result<fs::path> Resolve(const std::string& path) {
+  std::error_code code;
+  fs::path absolute = fs::absolute(path, code);
+  if (code) return IoError("cannot resolve the output path", path, code.value());
+  fs::path resolved = fs::weakly_canonical(absolute, code);
+  if (code) return IoError("cannot resolve the output path", path, code.value());
+  if (!resolved.has_filename()) resolved = resolved.parent_path();  // a trailing slash
+  return resolved;
+}
+
+bool IsSameOrInside(const fs::path& path, const fs::path& folder) {
+  const auto [end, ignored] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return end == folder.end();
+}
+
+Result<void> CheckFolderIsWritable(const fs::path& folder) {
+  std::error_code code;
+  if (!fs::is_directory(folder, code)) {
+    Error error = IoError("the folder of the output does not exist", folder.string(), ENOENT);
+    error.advice = "Create it, or choose another --out.";
+    return error;
+  }
+  if (access(folder.c_str(), W_OK | X_OK) != 0) {
+    Error error = IoError("the folder of the output is not writable", folder.string(), errno);
+    error.advice = "Change its permissions, or choose another --out.";
+    return error;
+  }
+  return {};
+}
+
+Result<void> CheckRunDirectory(const std::string& name, const fs::path& resolved) {
+  TALLELE_TRY(CheckFolderIsWritable(resolved.parent_path()));
+  std::error_code code;
+  const fs::file_status status = fs::status(resolved, code);
+  if (!fs::exists(status)) {
+    if (!fs::is_symlink(fs::symlink_status(name, code))) return {};
+    return UsageError("the run directory " + name + " is a symbolic link that leads nowhere",
+                      "Remove the link, or choose another --out.");
+  }
+  if (!fs::is_directory(status)) {
+    return UsageError("the run directory " + name + " exists and is not a folder",
+                      "Move it away, or choose another --out.");
+  }
+  const bool empty = fs::is_empty(resolved, code);
+  if (code) return IoError("cannot list the run directory", name, code.value());
+  if (empty) return CheckFolderIsWritable(resolved);
+  return UsageError("the run directory " + name + " holds results of an earlier run",
+                    "Move it away or delete it, or choose another --out.");
+}
+
+// Where the text file of a trait lands: its folder resolved, its name as it is (a link of that
+// name is replaced, not followed).
+Result<fs::path> ResolveFile(const std::string& path) {
+  TALLELE_ASSIGN(const fs::path folder, Resolve(FolderOf(path)));
+  return folder / fs::path(path).filename();
+}
+
+Result<void> CheckTextFiles(const OutputRequest& request, const std::vector<std::string>& traits,
+                            const fs::path* run_directory) {
+  std::unordered_map<std::string, std::string> trait_of_path;
+  for (const std::string& trait : traits) {
+    const std::string name = RegenieTextPath(request.prefix, trait, request.gzip);
+    TALLELE_ASSIGN(const fs::path path, ResolveFile(name));
+    TALLELE_TRY(CheckFolderIsWritable(path.parent_path()));
+    std::error_code code;
+    if (fs::is_directory(path, code)) {
+      return UsageError("the result file " + name + " is a folder", "Choose another --out.");
+    }
+    if (run_directory != nullptr && IsSameOrInside(path, *run_directory)) {
+      return UsageError(
+          "the result file " + name + " lies inside the run directory " + run_directory->string(),
+          "Give them places beside each other.");
+    }
+    const auto [other, is_new] = trait_of_path.emplace(path.string(), trait);
+    if (!is_new) {
+      return UsageError(
+          "traits '" + other->second + "' and '" + trait + "' have one result file, " + name,
+          "Rename one of them, or analyse them in two runs.");
+    }
+  }
   return {};
 }
 
@@ -45,22 +120,25 @@ std::string RunDirectory(const OutputRequest& request) {
 }
 
 std::string PartFileName(VariantRange part) {
-  return fmt::format("part_{:09}_{:09}.parquet", part.first, part.first + part.count - 1);
+  char name[64];
+  std::snprintf(name, sizeof name, "part_%09zu_%09zu.parquet", part.first,
+                part.first + part.count - 1);
+  return name;
 }
 
 std::string TraitDirectoryName(size_t trait_number, const std::string& trait) {
-  std::string name = trait.substr(0, kLongestName);
-  for (char& c : name) {
-    if (!IsSafe(c)) c = '_';
-  }
-  return fmt::format("trait_{:04}_{}", trait_number, name);
+  char number[32];
+  std::snprintf(number, sizeof number, "trait_%04zu_", trait_number);
+  std::string name = trait.substr(0, kMaxNameBytes);
+  std::replace_if(name.begin(), name.end(), [](char c) { return !IsSafe(c); }, '_');
+  return number + name;
 }
 
 std::vector<VariantRange> PartGrid(const VariantIndex& variants) {
   std::vector<VariantRange> parts;
   for (const ChromosomeRun& run : variants.runs()) {
-    for (size_t at = 0; at < run.range.count; at += kVariantsPerPart) {
-      parts.push_back({run.range.first + at, std::min(kVariantsPerPart, run.range.count - at)});
+    for (size_t done = 0; done < run.range.count; done += kVariantsPerPart) {
+      parts.push_back({run.range.first + done, std::min(kVariantsPerPart, run.range.count - done)});
     }
   }
   return parts;
@@ -71,35 +149,22 @@ std::vector<std::string> FilesToReplace(const OutputRequest& request,
   std::vector<std::string> files;
   if (!request.regenie_text) return files;
   for (const std::string& trait : traits) {
-    const std::string path = RegenieTextPath(request.prefix, trait, request.gzip);
-    std::error_code ignored;
-    if (fs::exists(path, ignored)) files.push_back(path);
+    std::string path = RegenieTextPath(request.prefix, trait, request.gzip);
+    std::error_code code;
+    if (fs::exists(path, code)) files.push_back(std::move(path));
   }
   return files;
 }
 
 Result<void> CheckOutputs(const OutputRequest& request, const std::vector<std::string>& traits) {
-  TALLELE_TRY(CheckWritable(request.prefix));
-  if (request.regenie_text) {
-    std::map<std::string, std::string> trait_of_path;
-    for (const std::string& trait : traits) {
-      const std::string path = RegenieTextPath(request.prefix, trait, request.gzip);
-      const auto [other, added] = trait_of_path.try_emplace(path, trait);
-      if (!added) {
-        return ConfigError("traits " + other->second + " and " + trait +
-                               " would be written to the same file",
-                           path, "Rename one of them.");
-      }
-    }
+  fs::path run_directory;
+  if (request.parquet) {
+    const std::string name = RunDirectory(request);
+    TALLELE_ASSIGN(run_directory, Resolve(name));
+    TALLELE_TRY(CheckRunDirectory(name, run_directory));
   }
-  const std::string directory = RunDirectory(request);
-  std::error_code code;
-  const fs::file_status status = fs::status(directory, code);
-  if (!fs::exists(status)) return CheckWritable(directory);
-  if (!fs::is_directory(status)) return IoError("the run directory is a file", directory, ENOTDIR);
-  if (fs::is_empty(directory, code)) return {};
-  return ConfigError("the run directory already holds results", directory,
-                     "Choose another --out, or remove the directory if its results are not needed.");
+  if (!request.regenie_text) return {};
+  return CheckTextFiles(request, traits, request.parquet ? &run_directory : nullptr);
 }
 
 Result<void> WriteRunFile(const std::string& run_directory, const std::string& name,

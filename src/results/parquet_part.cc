@@ -1,99 +1,138 @@
+// The only file that includes Arrow: its headers cost ten seconds a translation unit.
 #include "results/parquet_part.h"
 
 #include <arrow/io/interfaces.h>
+#include <arrow/status.h>
 #include <arrow/util/key_value_metadata.h>
-#include <parquet/api/writer.h>
+#include <parquet/column_writer.h>
+#include <parquet/exception.h>
+#include <parquet/file_writer.h>
+#include <parquet/properties.h>
+#include <parquet/schema.h>
 
 #include <cmath>
+#include <exception>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "results/trait_output.h"
 
 namespace tallele {
 namespace {
 
-constexpr size_t kRowsPerGroup = 32768;
 constexpr char kSchemaVersion[] = "1";
+// Rows are encoded in batches of this size; a part of the grid is one row group, so no row group
+// passes the 122,880 rows that readers like best.
+constexpr size_t kBatchRows = 16'384;
+static_assert(kVariantsPerPart <= 122'880);
+// Small pages are compressed while a part is being filled, which bounds the memory that a part
+// holds back until its row group is written.
+constexpr int64_t kPageBytes = 128 << 10;
 
-// Arrow's output goes into a file that is published atomically; the first of our errors is kept,
-// since Arrow's own text would lose it.
+using parquet::schema::GroupNode;
+using parquet::schema::NodeVector;
+using parquet::schema::PrimitiveNode;
+
+// Lets Parquet write into our own atomic file and keeps the first error in our own words.
 class AtomicFileStream final : public arrow::io::OutputStream {
  public:
-  explicit AtomicFileStream(std::unique_ptr<AtomicFile> file) : file_(std::move(file)) {}
+  explicit AtomicFileStream(AtomicFile& file) : file_(file) {}
 
+  arrow::Status Write(const void* data, int64_t size) override {
+    const auto bytes = static_cast<size_t>(size);
+    Result<void> written =
+        file_.Append(std::span<const std::byte>(static_cast<const std::byte*>(data), bytes));
+    position_ += size;
+    if (written) return arrow::Status::OK();
+    if (!error_) error_ = written.error();
+    return arrow::Status::IOError(error_->what);
+  }
   arrow::Status Close() override {
     closed_ = true;
     return arrow::Status::OK();
   }
-  bool closed() const override { return closed_; }
   arrow::Result<int64_t> Tell() const override { return position_; }
-  arrow::Status Write(const void* data, int64_t size) override {
-    const Result<void> done =
-        file_->Append(std::string_view(static_cast<const char*>(data), static_cast<size_t>(size)));
-    position_ += size;
-    if (done.ok()) return arrow::Status::OK();
-    if (!error) error = done.error();
-    return arrow::Status::IOError(done.error().Message());
-  }
-  Result<void> Commit() { return file_->Commit(); }
+  bool closed() const override { return closed_; }
 
-  std::optional<Error> error;
+  const std::optional<Error>& error() const { return error_; }
 
  private:
-  std::unique_ptr<AtomicFile> file_;
+  AtomicFile& file_;
   int64_t position_ = 0;
   bool closed_ = false;
+  std::optional<Error> error_;
 };
 
-using parquet::LogicalType;
-using parquet::Repetition;
-using parquet::Type;
-using parquet::schema::GroupNode;
-using parquet::schema::NodePtr;
-using parquet::schema::PrimitiveNode;
+// Column numbers, in the order of the file.
+enum Column {
+  kChrom,
+  kGenpos,
+  kId,
+  kAllele0,
+  kAllele1,
+  kA1freq,
+  kInfo,
+  kN,
+  kBeta,
+  kSe,
+  kChisq,
+  kLog10p,
+  kCorrectionMethod,
+  kCorrectionStatus,
+  kTest,
+  kInfoRatio,
+  kStatusReason,
+  kVariantIndex,
+};
 
-NodePtr TextColumn(const char* name) {
-  return PrimitiveNode::Make(name, Repetition::REQUIRED, LogicalType::String(), Type::BYTE_ARRAY);
-}
-
-NodePtr NumberColumn(const char* name, bool float32, Repetition::type repetition) {
-  return PrimitiveNode::Make(name, repetition, LogicalType::None(),
-                             float32 ? Type::FLOAT : Type::DOUBLE);
-}
-
-// The columns in the order in which `WriteGroup` writes them.
 std::shared_ptr<GroupNode> MakeSchema(bool float32) {
-  parquet::schema::NodeVector columns;
-  columns.push_back(TextColumn("CHROM"));
-  columns.push_back(PrimitiveNode::Make("GENPOS", Repetition::REQUIRED, LogicalType::None(), Type::INT64));
-  for (const char* name : {"ID", "ALLELE0", "ALLELE1"}) columns.push_back(TextColumn(name));
-  columns.push_back(NumberColumn("A1FREQ", float32, Repetition::REQUIRED));
-  columns.push_back(NumberColumn("INFO", float32, Repetition::OPTIONAL));
-  columns.push_back(PrimitiveNode::Make("N", Repetition::REQUIRED, LogicalType::None(), Type::INT32));
-  for (const char* name : {"BETA", "SE", "CHISQ", "LOG10P"}) {
-    columns.push_back(NumberColumn(name, float32, Repetition::REQUIRED));
-  }
-  for (const char* name : {"CORRECTION_METHOD", "CORRECTION_STATUS", "TEST"}) {
-    columns.push_back(TextColumn(name));
-  }
-  columns.push_back(NumberColumn("INFO_RATIO", float32, Repetition::OPTIONAL));
-  columns.push_back(TextColumn("STATUS_REASON"));
-  columns.push_back(
-      PrimitiveNode::Make("VARIANT_INDEX", Repetition::REQUIRED, LogicalType::None(), Type::INT64));
-  return std::static_pointer_cast<GroupNode>(
-      GroupNode::Make("schema", Repetition::REQUIRED, columns));
+  const auto required = parquet::Repetition::REQUIRED;
+  const auto text = [&](const char* name) {
+    return PrimitiveNode::Make(name, required, parquet::LogicalType::String(),
+                               parquet::Type::BYTE_ARRAY);
+  };
+  const auto real = [&](const char* name, parquet::Repetition::type repetition) {
+    return PrimitiveNode::Make(name, repetition,
+                               float32 ? parquet::Type::FLOAT : parquet::Type::DOUBLE);
+  };
+  const auto int64 = [&](const char* name) {
+    return PrimitiveNode::Make(name, required, parquet::Type::INT64);
+  };
+  const NodeVector columns = {
+      text("CHROM"),
+      int64("GENPOS"),
+      text("ID"),
+      text("ALLELE0"),
+      text("ALLELE1"),
+      real("A1FREQ", required),
+      real("INFO", parquet::Repetition::OPTIONAL),
+      PrimitiveNode::Make("N", required, parquet::Type::INT32),
+      real("BETA", required),
+      real("SE", required),
+      real("CHISQ", required),
+      real("LOG10P", required),
+      text("CORRECTION_METHOD"),
+      text("CORRECTION_STATUS"),
+      text("TEST"),
+      real("INFO_RATIO", parquet::Repetition::OPTIONAL),
+      text("STATUS_REASON"),
+      int64("VARIANT_INDEX"),
+  };
+  return std::static_pointer_cast<GroupNode>(GroupNode::Make("schema", required, columns));
 }
 
-// Zstd 1 with byte-stream-split numbers is the reference engine's measured choice
-// (association.md 5.2); dictionaries only where values repeat.
+// zstd 1, data pages V2; dictionaries only where values repeat; the bytes of floating-point
+// columns split by significance, differences for integers that rise.
 std::shared_ptr<parquet::WriterProperties> MakeProperties() {
   parquet::WriterProperties::Builder builder;
   builder.version(parquet::ParquetVersion::PARQUET_2_6)
       ->data_page_version(parquet::ParquetDataPageVersion::V2)
       ->compression(parquet::Compression::ZSTD)
       ->compression_level(1)
+      ->data_pagesize(kPageBytes)
       ->created_by("tallele")
       ->disable_dictionary();
   for (const char* name : {"CHROM", "ALLELE0", "ALLELE1", "N", "CORRECTION_METHOD",
@@ -110,201 +149,240 @@ std::shared_ptr<parquet::WriterProperties> MakeProperties() {
   return builder.build();
 }
 
-parquet::ByteArray Bytes(std::string_view text) { return parquet::ByteArray(text); }
-
-std::string_view MethodText(CorrectionMethod method) {
+std::string_view MethodName(CorrectionMethod method) {
   switch (method) {
-    case CorrectionMethod::kScore: return "score";
-    case CorrectionMethod::kFirthApproximate: return "firth_approximate";
-    case CorrectionMethod::kFirthExact: return "firth_exact";
-    case CorrectionMethod::kSaddlepoint: return "spa";
+    case CorrectionMethod::kScore:
+      return "score";
+    case CorrectionMethod::kFirthApproximate:
+      return "firth_approximate";
+    case CorrectionMethod::kFirthExact:
+      return "firth_exact";
+    case CorrectionMethod::kSaddlepoint:
+      return "spa";
   }
   return "score";
 }
 
-std::string_view ReasonText(RowStatus status) {
+std::string_view ReasonName(RowStatus status) {
   switch (status) {
-    case RowStatus::kSuccess: return "";
-    case RowStatus::kNoVariance: return "no_variance";
-    case RowStatus::kNullFailed: return "null_failed";
-    case RowStatus::kNotConverged: return "not_converged";
+    case RowStatus::kSuccess:
+      return "";
+    case RowStatus::kNoVariance:
+      return "no_variance";
+    case RowStatus::kNullFailed:
+      return "null_failed";
+    case RowStatus::kNotConverged:
+      return "not_converged";
   }
   return "";
 }
 
-// Writes one row group, column after column.
-class GroupWriter {
+parquet::ByteArray View(std::string_view text) {
+  return {static_cast<uint32_t>(text.size()), reinterpret_cast<const uint8_t*>(text.data())};
+}
+
+class PartWriter final : public ParquetPartWriter {
  public:
-  GroupWriter(parquet::RowGroupWriter& group, std::span<const ResultRow> rows, bool float32)
-      : group_(group), rows_(rows), float32_(float32) {}
-
-  template <typename Get>
-  void Text(Get get) {
-    std::vector<parquet::ByteArray> values;
-    values.reserve(rows_.size());
-    for (const ResultRow& row : rows_) values.push_back(Bytes(get(row)));
-    Write<parquet::ByteArrayWriter>(values, nullptr);
-  }
-
-  template <typename Get>
-  void Int64(Get get) {
-    std::vector<int64_t> values;
-    values.reserve(rows_.size());
-    for (const ResultRow& row : rows_) values.push_back(get(row));
-    Write<parquet::Int64Writer>(values, nullptr);
-  }
-
-  template <typename Get>
-  void Int32(Get get) {
-    std::vector<int32_t> values;
-    values.reserve(rows_.size());
-    for (const ResultRow& row : rows_) values.push_back(get(row));
-    Write<parquet::Int32Writer>(values, nullptr);
-  }
-
-  void Number(double ResultRow::*field, bool nullable) {
-    if (float32_) {
-      NumberAs<float, parquet::FloatWriter>(field, nullable);
-    } else {
-      NumberAs<double, parquet::DoubleWriter>(field, nullable);
-    }
-  }
-
- private:
-  // NaN is a value in required columns and null in optional ones.
-  template <typename T, typename Writer>
-  void NumberAs(double ResultRow::*field, bool nullable) {
-    std::vector<T> values;
-    std::vector<int16_t> levels;
-    values.reserve(rows_.size());
-    for (const ResultRow& row : rows_) {
-      const bool present = !nullable || !std::isnan(row.*field);
-      if (present) values.push_back(static_cast<T>(row.*field));
-      if (nullable) levels.push_back(present ? 1 : 0);
-    }
-    Write<Writer>(values, nullable ? levels.data() : nullptr);
-  }
-
-  template <typename Writer, typename T>
-  void Write(const std::vector<T>& values, const int16_t* levels) {
-    auto* column = static_cast<Writer*>(group_.NextColumn());
-    column->WriteBatch(static_cast<int64_t>(rows_.size()), levels, nullptr, values.data());
-    column->Close();
-  }
-
-  parquet::RowGroupWriter& group_;
-  std::span<const ResultRow> rows_;
-  bool float32_;
-};
-
-class ArrowParquetPart final : public ParquetPart {
- public:
-  ArrowParquetPart(std::string path, std::shared_ptr<AtomicFileStream> stream,
-                   const ResultSchema& schema, const VariantIndex& variants,
-                   PartDescription description)
-      : path_(std::move(path)),
-        stream_(std::move(stream)),
+  PartWriter(std::unique_ptr<AtomicFile> file, const ParquetPartInfo& info,
+             const ResultSchema& schema, const VariantIndex& variants)
+      : file_(std::move(file)),
+        stream_(std::make_shared<AtomicFileStream>(*file_)),
+        info_(info),
         schema_(schema),
-        variants_(variants),
-        description_(std::move(description)) {}
+        variants_(variants) {}
+
+  ~PartWriter() override {
+    // An unfinished writer closes itself into the stream; the temporary goes away unread.
+    try {
+      writer_.reset();
+    } catch (const std::exception&) {
+    }
+  }
 
   Result<void> Open() {
-    return Guard([this] {
+    return Guarded([&] {
       writer_ = parquet::ParquetFileWriter::Open(stream_, MakeSchema(schema_.float32_statistics),
                                                  MakeProperties());
     });
   }
 
   Result<void> Append(std::span<const ResultRow> rows) override {
-    pending_.insert(pending_.end(), rows.begin(), rows.end());
-    num_rows_ += rows.size();
-    if (pending_.size() < kRowsPerGroup) return {};
-    return Guard([this] { WriteGroup(); });
-  }
-
-  Result<void> Finish() override {
-    TALLELE_TRY(Guard([this] {
-      if (!pending_.empty()) WriteGroup();
-      const auto metadata = std::make_shared<arrow::KeyValueMetadata>();
-      const VariantRange range = description_.variants;
-      metadata->Append("tallele.schema", kSchemaVersion);
-      metadata->Append("tallele.trait", description_.trait);
-      metadata->Append("tallele.test", schema_.test);
-      metadata->Append("tallele.first_variant", std::to_string(range.first));
-      metadata->Append("tallele.last_variant", std::to_string(range.first + range.count - 1));
-      metadata->Append("tallele.rows", std::to_string(num_rows_));
-      writer_->AddKeyValueMetadata(metadata);
-      writer_->Close();
-    }));
-    return stream_->Commit();
-  }
-
- private:
-  // Runs `work`, turning Arrow's exceptions into errors.
-  template <typename Work>
-  Result<void> Guard(Work work) {
-    try {
-      work();
-    } catch (const std::exception& failure) {
-      if (stream_->error) return *stream_->error;
-      Error error = InternalError("cannot encode a Parquet part");
-      error.where = path_;
-      error.found = failure.what();
-      return error;
+    while (!rows.empty()) {
+      const size_t taken = std::min(rows.size(), kBatchRows - batch_.size());
+      batch_.insert(batch_.end(), rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(taken));
+      rows = rows.subspan(taken);
+      if (batch_.size() == kBatchRows) TALLELE_TRY(WriteBatch());
     }
     return {};
   }
 
-  void WriteGroup() {
-    GroupWriter group(*writer_->AppendRowGroup(), pending_, schema_.float32_statistics);
-    const auto variant = [this](const ResultRow& row) { return variants_[row.variant]; };
-    group.Text([&](const ResultRow& r) { return variant(r).chromosome; });
-    group.Int64([&](const ResultRow& r) { return int64_t{variant(r).position}; });
-    group.Text([&](const ResultRow& r) { return variant(r).id; });
-    for (const bool first : {schema_.ref_first, !schema_.ref_first}) {
-      group.Text([&](const ResultRow& r) {
-        return first ? variant(r).first_allele : variant(r).second_allele;
-      });
-    }
-    group.Number(&ResultRow::a1freq, false);
-    group.Number(&ResultRow::info, true);
-    group.Int32([](const ResultRow& r) { return r.n; });
-    for (const auto field : {&ResultRow::beta, &ResultRow::se, &ResultRow::chisq, &ResultRow::log10p}) {
-      group.Number(field, false);
-    }
-    group.Text([](const ResultRow& r) { return MethodText(r.method); });
-    group.Text([](const ResultRow& r) {
-      return std::string_view(r.status == RowStatus::kSuccess ? "success" : "failed");
-    });
-    group.Text([this](const ResultRow&) { return std::string_view(schema_.test); });
-    group.Number(&ResultRow::info_ratio, true);
-    group.Text([](const ResultRow& r) { return ReasonText(r.status); });
-    group.Int64([](const ResultRow& r) { return int64_t{r.variant}; });
-    pending_.clear();
+  Result<void> Finish() override {
+    if (!batch_.empty()) TALLELE_TRY(WriteBatch());
+    TALLELE_TRY(Guarded([&] {
+      writer_->AddKeyValueMetadata(Footer());
+      writer_->Close();
+    }));
+    return file_->Commit();
   }
 
-  std::string path_;
+ private:
+  // Runs `work` and turns the library's exceptions into errors.
+  template <typename Work>
+  Result<void> Guarded(Work work) {
+    try {
+      work();
+      return {};
+    } catch (const std::exception& exception) {
+      if (stream_->error()) return *stream_->error();
+      Error error = InternalError(std::string("the Parquet library failed: ") + exception.what());
+      error.where = file_->path();
+      return error;
+    }
+  }
+
+  Result<void> WriteBatch() {
+    return Guarded([&] {
+      if (group_ == nullptr) group_ = writer_->AppendBufferedRowGroup();
+      WriteVariantColumns();
+      if (schema_.float32_statistics) {
+        WriteRealColumns<parquet::FloatWriter, float>();
+      } else {
+        WriteRealColumns<parquet::DoubleWriter, double>();
+      }
+      WriteStatusColumns();
+      num_rows_ += batch_.size();
+      batch_.clear();
+    });
+  }
+
+  template <typename Writer>
+  Writer& ColumnWriter(Column column) {
+    return static_cast<Writer&>(*group_->column(column));
+  }
+
+  int64_t BatchSize() const { return static_cast<int64_t>(batch_.size()); }
+
+  void WriteText(Column column, const std::vector<parquet::ByteArray>& values) {
+    ColumnWriter<parquet::ByteArrayWriter>(column).WriteBatch(BatchSize(), nullptr, nullptr,
+                                                              values.data());
+  }
+
+  // A text column made row by row by `get`.
+  template <typename Get>
+  void WriteTextOf(Column column, Get get) {
+    texts_.clear();
+    for (const ResultRow& row : batch_) texts_.push_back(View(get(row)));
+    WriteText(column, texts_);
+  }
+
+  template <typename Get>
+  void WriteInt64Of(Column column, Get get) {
+    int64s_.clear();
+    for (const ResultRow& row : batch_) int64s_.push_back(static_cast<int64_t>(get(row)));
+    ColumnWriter<parquet::Int64Writer>(column).WriteBatch(BatchSize(), nullptr, nullptr,
+                                                          int64s_.data());
+  }
+
+  void WriteVariantColumns() {
+    records_.clear();
+    for (const ResultRow& row : batch_) records_.push_back(variants_[row.variant]);
+    const auto write = [&](Column column, auto get) {
+      texts_.clear();
+      for (const VariantRecord& record : records_) texts_.push_back(View(get(record)));
+      WriteText(column, texts_);
+    };
+    const bool ref_first = schema_.ref_first;
+    write(kChrom, [](const VariantRecord& v) { return v.chromosome; });
+    write(kId, [](const VariantRecord& v) { return v.id; });
+    write(kAllele0,
+          [=](const VariantRecord& v) { return ref_first ? v.first_allele : v.second_allele; });
+    write(kAllele1,
+          [=](const VariantRecord& v) { return ref_first ? v.second_allele : v.first_allele; });
+    int64s_.clear();
+    for (const VariantRecord& record : records_) int64s_.push_back(record.position);
+    ColumnWriter<parquet::Int64Writer>(kGenpos).WriteBatch(BatchSize(), nullptr, nullptr,
+                                                           int64s_.data());
+    WriteInt64Of(kVariantIndex, [](const ResultRow& row) { return row.variant; });
+  }
+
+  template <typename Writer, typename Real>
+  void WriteRealColumns() {
+    std::vector<Real> values;
+    values.reserve(batch_.size());
+    const auto required = [&](Column column, double ResultRow::* member) {
+      values.clear();
+      for (const ResultRow& row : batch_) values.push_back(static_cast<Real>(row.*member));
+      ColumnWriter<Writer>(column).WriteBatch(BatchSize(), nullptr, nullptr, values.data());
+    };
+    const auto nullable = [&](Column column, double ResultRow::* member) {
+      values.clear();
+      levels_.clear();
+      for (const ResultRow& row : batch_) {
+        const bool exists = !std::isnan(row.*member);
+        levels_.push_back(exists ? 1 : 0);
+        if (exists) values.push_back(static_cast<Real>(row.*member));
+      }
+      ColumnWriter<Writer>(column).WriteBatch(BatchSize(), levels_.data(), nullptr, values.data());
+    };
+    required(kA1freq, &ResultRow::a1freq);
+    nullable(kInfo, &ResultRow::info);
+    required(kBeta, &ResultRow::beta);
+    required(kSe, &ResultRow::se);
+    required(kChisq, &ResultRow::chisq);
+    required(kLog10p, &ResultRow::log10p);
+    nullable(kInfoRatio, &ResultRow::info_ratio);
+  }
+
+  void WriteStatusColumns() {
+    int32s_.clear();
+    for (const ResultRow& row : batch_) int32s_.push_back(row.n);
+    ColumnWriter<parquet::Int32Writer>(kN).WriteBatch(BatchSize(), nullptr, nullptr,
+                                                      int32s_.data());
+    WriteTextOf(kCorrectionMethod, [](const ResultRow& row) { return MethodName(row.method); });
+    WriteTextOf(kCorrectionStatus, [](const ResultRow& row) {
+      return row.status == RowStatus::kSuccess ? std::string_view("success") : "failed";
+    });
+    WriteTextOf(kTest, [&](const ResultRow&) { return std::string_view(schema_.test); });
+    WriteTextOf(kStatusReason, [](const ResultRow& row) { return ReasonName(row.status); });
+  }
+
+  std::shared_ptr<arrow::KeyValueMetadata> Footer() const {
+    const VariantRange part = info_.part;
+    return arrow::key_value_metadata(
+        {"tallele.schema", "tallele.trait", "tallele.test", "tallele.first_variant",
+         "tallele.last_variant", "tallele.rows"},
+        {kSchemaVersion, info_.trait, schema_.test, std::to_string(part.first),
+         std::to_string(part.first + part.count - 1), std::to_string(num_rows_)});
+  }
+
+  std::unique_ptr<AtomicFile> file_;
   std::shared_ptr<AtomicFileStream> stream_;
+  std::unique_ptr<parquet::ParquetFileWriter> writer_;
+  parquet::RowGroupWriter* group_ = nullptr;  // owned by `writer_`
+  const ParquetPartInfo info_;
   const ResultSchema& schema_;
   const VariantIndex& variants_;
-  PartDescription description_;
-  std::unique_ptr<parquet::ParquetFileWriter> writer_;
-  std::vector<ResultRow> pending_;
+
+  std::vector<ResultRow> batch_;
   size_t num_rows_ = 0;
+  std::vector<VariantRecord> records_;
+  std::vector<parquet::ByteArray> texts_;
+  std::vector<int64_t> int64s_;
+  std::vector<int32_t> int32s_;
+  std::vector<int16_t> levels_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<ParquetPart>> CreateParquetPart(const std::string& path,
-                                                       const ResultSchema& schema,
-                                                       const VariantIndex& variants,
-                                                       PartDescription description, FileEnv& env) {
+Result<std::unique_ptr<ParquetPartWriter>> ParquetPartWriter::Create(const std::string& path,
+                                                                     const ParquetPartInfo& info,
+                                                                     const ResultSchema& schema,
+                                                                     const VariantIndex& variants,
+                                                                     FileEnv& env) {
   TALLELE_ASSIGN(auto file, AtomicFile::Create(path, env));
-  auto part = std::make_unique<ArrowParquetPart>(
-      path, std::make_shared<AtomicFileStream>(std::move(file)), schema, variants,
-      std::move(description));
-  TALLELE_TRY(part->Open());
-  return std::unique_ptr<ParquetPart>(std::move(part));
+  auto writer = std::make_unique<PartWriter>(std::move(file), info, schema, variants);
+  TALLELE_TRY(writer->Open());
+  return std::unique_ptr<ParquetPartWriter>(std::move(writer));
 }
 
 }  // namespace tallele

@@ -1,6 +1,7 @@
 #ifndef TALLELE_RESULTS_PARQUET_PART_H_
 #define TALLELE_RESULTS_PARQUET_PART_H_
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,27 +13,35 @@
 
 namespace tallele {
 
-// What a part's footer says about it, beside its rows.
-struct PartDescription {
+// What a part's footer says about it.
+struct ParquetPartInfo {
   std::string trait;
-  VariantRange variants;  // those that the part covers, tested or not
+  VariantRange part;  // the variants that the part covers, tested or not
 };
 
-// One Parquet file of results (docs/formats/results.md). It appears under its name only at
-// `Finish`.
-class ParquetPart {
+// Writes one Parquet file with the rows of one trait for one part of the grid.
+//
+// Columns 1-14 are a contract: CHROM, GENPOS, ID, ALLELE0, ALLELE1, A1FREQ, INFO, N, BETA, SE,
+// CHISQ, LOG10P, CORRECTION_METHOD, CORRECTION_STATUS. Behind them stand TEST, INFO_RATIO,
+// STATUS_REASON and VARIANT_INDEX; new columns are only ever appended. INFO and INFO_RATIO are null
+// where undefined, a statistic that does not exist is NaN. A1FREQ, INFO and the statistics are
+// doubles, so that text made from them has REGENIE's digits (float with
+// `ResultSchema::float32_statistics`). Equal rows give equal bytes.
+class ParquetPartWriter {
  public:
-  virtual ~ParquetPart() = default;
+  // Opens a hidden file beside `path`. `schema` and `variants` must outlive the writer.
+  static Result<std::unique_ptr<ParquetPartWriter>> Create(const std::string& path,
+                                                           const ParquetPartInfo& info,
+                                                           const ResultSchema& schema,
+                                                           const VariantIndex& variants,
+                                                           FileEnv& env = PosixFileEnv());
+  virtual ~ParquetPartWriter() = default;
+
   virtual Result<void> Append(std::span<const ResultRow> rows) = 0;
+
+  // Writes the footer, syncs and renames. Without rows the file has the schema alone.
   virtual Result<void> Finish() = 0;
 };
-
-// `schema` and `variants` must outlive the part.
-Result<std::unique_ptr<ParquetPart>> CreateParquetPart(const std::string& path,
-                                                       const ResultSchema& schema,
-                                                       const VariantIndex& variants,
-                                                       PartDescription description,
-                                                       FileEnv& env = PosixFileEnv());
 
 }  // namespace tallele
 

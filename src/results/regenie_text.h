@@ -29,8 +29,8 @@ class RegenieText {
 
   const ResultSchema& schema_;
   const VariantIndex& variants_;
-  std::string label_;         // the label that `chromosome_` was made from
-  std::string chromosome_;    // REGENIE's integer code, as text
+  std::string label_;       // the label that `chromosome_` was made from
+  std::string chromosome_;  // REGENIE's integer code, as text
 };
 
 }  // namespace tallele

@@ -11,8 +11,8 @@ namespace tallele {
 enum class CorrectionMethod : uint8_t { kScore, kFirthApproximate, kFirthExact, kSaddlepoint };
 enum class RowStatus : uint8_t {
   kSuccess,
-  kNoVariance,   // the variant does not vary once covariates are removed
-  kNullFailed,   // no null model for this trait and chromosome
+  kNoVariance,  // the variant does not vary once covariates are removed
+  kNullFailed,  // no null model for this trait and chromosome
   kNotConverged,
 };
 
@@ -38,11 +38,11 @@ struct ResultTable {
 
 // What all rows of a run share.
 struct ResultSchema {
-  const char* test = "ADD";   // ADD, DOM, REC
-  bool has_info = true;       // text has an INFO column
-  bool ref_first = false;     // ALLELE0 is the file's first allele
+  const char* test = "ADD";  // ADD, DOM, REC
+  bool has_info = true;      // text has an INFO column
+  bool ref_first = false;    // ALLELE0 is the file's first allele
   bool float32_statistics = false;
-  int num_autosomes = 22;     // for REGENIE's integer chromosome codes
+  int num_autosomes = 22;  // for REGENIE's integer chromosome codes
 };
 
 }  // namespace tallele

@@ -1,6 +1,9 @@
 #include "results/trait_output.h"
 
 #include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
 
 #include "results/output_paths.h"
 #include "results/parquet_part.h"
@@ -10,88 +13,127 @@
 namespace tallele {
 namespace {
 
-class FileTraitOutput final : public TraitOutput {
+// The Parquet dataset of a trait: one file for each part of the grid.
+class ParquetDataset {
  public:
-  FileTraitOutput(const OutputRequest& request, const ResultSchema& schema, size_t trait_number,
-                  const std::string& trait, const VariantIndex& variants)
-      : schema_(schema), variants_(variants), text_(schema_, variants), grid_(PartGrid(variants)) {
-    files_.trait = trait;
-    if (request.parquet) {
-      files_.parquet_directory =
-          RunDirectory(request) + "/" + TraitDirectoryName(trait_number, trait) + "/parts";
+  ParquetDataset(std::string parts_folder, std::string trait, const ResultSchema& schema,
+                 const VariantIndex& variants, FileEnv& env)
+      : parts_folder_(std::move(parts_folder)),
+        trait_(std::move(trait)),
+        schema_(schema),
+        variants_(variants),
+        grid_(PartGrid(variants)),
+        env_(env) {}
+
+  Result<void> Append(std::span<const ResultRow> rows) {
+    if (rows.empty()) return {};
+    const VariantRange part = PartOf(rows.front().variant);
+    if (rows.back().variant >= part.first + part.count) {
+      return InternalError("rows of two parts of the grid were handed over at once");
     }
-    if (request.regenie_text) files_.text_file = RegenieTextPath(request.prefix, trait, request.gzip);
-    gzip_ = request.gzip;
+    TALLELE_TRY(OpenPart(part));
+    return writer_->Append(rows);
   }
 
-  Result<void> Open() {
-    if (!files_.parquet_directory.empty()) {
-      TALLELE_TRY(PosixFileEnv().CreateFolders(files_.parquet_directory));
-    }
-    if (files_.text_file.empty()) return {};
-    TALLELE_ASSIGN(text_file_, TextFile::Create(files_.text_file, gzip_));
+  Result<void> FinishPart(VariantRange part) {
+    TALLELE_TRY(OpenPart(PartOf(part.first)));
+    TALLELE_TRY(writer_->Finish());
+    writer_.reset();
+    open_.reset();
+    return {};
+  }
+
+  bool HasOpenPart() const { return open_.has_value(); }
+
+ private:
+  // The part of the grid that holds `variant`.
+  VariantRange PartOf(size_t variant) const {
+    const auto after =
+        std::upper_bound(grid_.begin(), grid_.end(), variant,
+                         [](size_t v, const VariantRange& part) { return v < part.first; });
+    return after == grid_.begin() ? VariantRange{} : *std::prev(after);
+  }
+
+  Result<void> OpenPart(VariantRange part) {
+    if (open_ && open_->first == part.first) return {};
+    if (open_) return InternalError("a part of the results was begun before the last was finished");
+    if (part.count == 0) return InternalError("results for variants that the file does not have");
+    const std::string path = parts_folder_ + "/" + PartFileName(part);
+    TALLELE_ASSIGN(writer_,
+                   ParquetPartWriter::Create(path, {trait_, part}, schema_, variants_, env_));
+    open_ = part;
+    return {};
+  }
+
+  const std::string parts_folder_;
+  const std::string trait_;
+  const ResultSchema& schema_;
+  const VariantIndex& variants_;
+  const std::vector<VariantRange> grid_;
+  FileEnv& env_;
+  std::optional<VariantRange> open_;
+  std::unique_ptr<ParquetPartWriter> writer_;
+};
+
+// Parquet, text, or both.
+class TraitFilesOutput final : public TraitOutput {
+ public:
+  TraitFilesOutput(const ResultSchema& schema, const VariantIndex& variants, std::string trait)
+      : schema_(schema), variants_(variants), text_(schema_, variants) {
+    files_.trait = std::move(trait);
+  }
+
+  Result<void> OpenParquet(const std::string& trait_directory, FileEnv& env) {
+    const std::string parts_folder = trait_directory + "/parts";
+    TALLELE_TRY(env.CreateFolders(parts_folder));
+    files_.parquet_directory = parts_folder;
+    dataset_.emplace(parts_folder, files_.trait, schema_, variants_, env);
+    return {};
+  }
+
+  Result<void> OpenText(const std::string& path, bool gzip, FileEnv& env) {
+    TALLELE_ASSIGN(text_file_, TextFile::Create(path, gzip, env));
+    files_.text_file = path;
     text_.AppendHeader(lines_);
     return {};
   }
 
   Result<void> Append(const ResultTable& table) override {
-    if (table.rows.empty()) return {};
     files_.num_rows += table.rows.size();
-    if (!files_.parquet_directory.empty()) {
-      TALLELE_TRY(OpenPart(PartOf(table.rows.front().variant)));
-      TALLELE_TRY(part_->Append(table.rows));
-    }
-    if (text_file_ == nullptr) return {};
+    if (dataset_) TALLELE_TRY(dataset_->Append(table.rows));
+    if (!text_file_) return {};
     for (const ResultRow& row : table.rows) text_.AppendRow(row, lines_);
-    return FlushLines();
+    return WriteLines();
   }
 
   Result<void> FinishPart(VariantRange part) override {
-    if (files_.parquet_directory.empty()) return {};
-    TALLELE_TRY(OpenPart(part));
-    TALLELE_TRY(part_->Finish());
-    part_.reset();
-    return {};
+    return dataset_ ? dataset_->FinishPart(part) : Result<void>();
   }
 
   Result<TraitFiles> Finish() override {
-    if (text_file_ != nullptr) {
-      TALLELE_TRY(FlushLines());
+    if (dataset_ && dataset_->HasOpenPart()) {
+      return InternalError("the last part of the results was not finished");
+    }
+    if (text_file_) {
+      TALLELE_TRY(WriteLines());
       TALLELE_TRY(text_file_->Commit());
-      text_file_.reset();
     }
     return files_;
   }
 
  private:
-  VariantRange PartOf(size_t variant) const {
-    const auto after = std::upper_bound(
-        grid_.begin(), grid_.end(), variant,
-        [](size_t v, const VariantRange& part) { return v < part.first; });
-    return *(after - 1);
-  }
-
-  Result<void> OpenPart(VariantRange part) {
-    if (part_ != nullptr) return {};
-    TALLELE_ASSIGN(part_, CreateParquetPart(files_.parquet_directory + "/" + PartFileName(part),
-                                            schema_, variants_, {files_.trait, part}));
-    return {};
-  }
-
-  Result<void> FlushLines() {
+  Result<void> WriteLines() {
     TALLELE_TRY(text_file_->Append(lines_));
     lines_.clear();
     return {};
   }
 
-  ResultSchema schema_;
+  const ResultSchema schema_;
   const VariantIndex& variants_;
-  RegenieText text_;
-  std::vector<VariantRange> grid_;
   TraitFiles files_;
-  bool gzip_ = false;
-  std::unique_ptr<ParquetPart> part_;
+  std::optional<ParquetDataset> dataset_;
   std::unique_ptr<TextFile> text_file_;
+  RegenieText text_;
   std::string lines_;
 };
 
@@ -100,10 +142,17 @@ class FileTraitOutput final : public TraitOutput {
 Result<std::unique_ptr<TraitOutput>> OpenTraitOutput(const OutputRequest& request,
                                                      const ResultSchema& schema,
                                                      size_t trait_number, const std::string& trait,
-                                                     const VariantIndex& variants) {
-  auto output =
-      std::make_unique<FileTraitOutput>(request, schema, trait_number, trait, variants);
-  TALLELE_TRY(output->Open());
+                                                     const VariantIndex& variants, FileEnv& env) {
+  auto output = std::make_unique<TraitFilesOutput>(schema, variants, trait);
+  if (request.parquet) {
+    const std::string folder =
+        RunDirectory(request) + "/" + TraitDirectoryName(trait_number, trait);
+    TALLELE_TRY(output->OpenParquet(folder, env));
+  }
+  if (request.regenie_text) {
+    const std::string path = RegenieTextPath(request.prefix, trait, request.gzip);
+    TALLELE_TRY(output->OpenText(path, request.gzip, env));
+  }
   return std::unique_ptr<TraitOutput>(std::move(output));
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file_env.h"
 #include "base/result.h"
 #include "genotype/variant_index.h"
 #include "results/result_table.h"
@@ -56,10 +57,12 @@ std::string TraitDirectoryName(size_t trait_number, const std::string& trait);
 // absent or empty, names must not collide, the parent must exist and be writable.
 Result<void> CheckOutputs(const OutputRequest& request, const std::vector<std::string>& traits);
 
+// Makes the folders and opens hidden files. `variants` and `env` must outlive the output.
 Result<std::unique_ptr<TraitOutput>> OpenTraitOutput(const OutputRequest& request,
                                                      const ResultSchema& schema,
                                                      size_t trait_number, const std::string& trait,
-                                                     const VariantIndex& variants);
+                                                     const VariantIndex& variants,
+                                                     FileEnv& env = PosixFileEnv());
 
 }  // namespace tallele
 
