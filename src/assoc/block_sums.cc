@@ -11,10 +11,6 @@ void AddRow(const int32_t* q, size_t count, int64_t* sums) {
   for (size_t c = 0; c < count; ++c) sums[c] += q[c];
 }
 
-void AddScaledRow(const int32_t* q, int64_t times, size_t count, int64_t* sums) {
-  for (size_t c = 0; c < count; ++c) sums[c] += times * q[c];
-}
-
 int64_t Numerator(uint16_t pair) { return 2 * int64_t{pair & 255} + (pair >> 8); }
 
 }  // namespace
@@ -27,6 +23,8 @@ void BlockSums::Compute(const VariantBlock& block, const ChromosomeState& state,
   num_covariates_ = state.num_covariates;
   num_groups_ = state.groups.size();
   num_lists_ = state.num_lists();
+  any_list_ = false;
+  for (size_t l = 0; l < num_lists_; ++l) any_list_ = any_list_ || !state.list(l).empty();
   tallies_.assign(block.num_variants() * num_lists_, ListTally{});
   PlaceVariants(coding);
   const bool any_stored = std::any_of(entries_.begin(), entries_.end(),
@@ -173,30 +171,41 @@ void BlockSums::MultiplySparse() {
 // One walk over the carriers serves the lists of all groups.
 void BlockSums::MultiplySparseLists(const DecodedVariant& variant, size_t slot,
                                     ListTally* tallies) {
-  const QuantisedColumns& columns = *state_->columns;
-  const int64_t base = Numerator(variant.baseline);
-  int64_t* sums = sparse_lists_.data() + slot * num_groups_ * num_covariates_;
-  sparse_counts_.assign(num_lists_, 0);
+  if (!any_list_) return;
+  list_carriers_.resize(std::max(list_carriers_.size(), num_lists_));
+  for (ListCarriers& list : list_carriers_) {
+    list.people.clear();
+    list.pairs.clear();
+  }
   for (size_t i = 0; i < variant.carriers.size(); ++i) {
-    const uint32_t person = variant.carriers[i];
-    const uint16_t pair = variant.carrier_pairs[i];
-    state_->membership.ForEachList(person, [&](size_t l) {
-      ++sparse_counts_[l];
-      AddPair(pair, 1, tallies[l].pairs);
-      if (l == num_groups_) return;
-      AddScaledRow(columns.row(person), Numerator(pair) - base, num_covariates_,
-                   sums + l * num_covariates_);
+    state_->membership.ForEachList(variant.carriers[i], [&](size_t l) {
+      list_carriers_[l].people.push_back(variant.carriers[i]);
+      list_carriers_[l].pairs.push_back(variant.carrier_pairs[i]);
     });
   }
   for (size_t l = 0; l < num_lists_; ++l) {
     const PersonList& list = state_->list(l);
     if (list.empty()) continue;
-    AddPair(variant.baseline, static_cast<int64_t>(list.people.size()) - sparse_counts_[l],
+    const ListCarriers& carriers = list_carriers_[l];
+    for (const uint16_t pair : carriers.pairs) AddPair(pair, 1, tallies[l].pairs);
+    AddPair(variant.baseline, static_cast<int64_t>(list.people.size() - carriers.people.size()),
             tallies[l].pairs);
-    if (l == num_groups_ || base == 0) continue;
-    for (size_t c = 0; c < num_covariates_; ++c) {
-      sums[l * num_covariates_ + c] += base * list.covariates.sum(c);
-    }
+    if (l == num_groups_) continue;
+    SumListCarriers(variant.baseline, l,
+                    sparse_lists_.data() + (slot * num_groups_ + l) * num_covariates_);
+  }
+}
+
+// The carriers' kernel adds the baseline of everyone in the block: replaced by the list's.
+void BlockSums::SumListCarriers(uint16_t baseline, size_t list, int64_t* sums) {
+  const QuantisedColumns& columns = *state_->columns;
+  const QuantisedColumns& own = state_->list(list).covariates;
+  const int64_t base = Numerator(baseline);
+  carrier_sums_.resize(num_columns_);
+  MultiplyCarriers(list_carriers_[list].people, list_carriers_[list].pairs, baseline, columns,
+                   carrier_sums_.data());
+  for (size_t c = 0; c < num_covariates_; ++c) {
+    sums[c] = carrier_sums_[c] + base * (own.sum(c) - columns.sum(c));
   }
 }
 
@@ -241,16 +250,20 @@ void BlockSums::SumUsedMoments() {
     if (entries_[v].place == Place::kNone) continue;
     used_moments_[v] = block_->variant(v).moments;
     if (state_->unused.empty()) continue;
-    used_moments_[v] -=
-        MomentsOverList(*block_, block_->variant(v), state_->unused, Tallies(v)[num_groups_]);
+    used_moments_[v] -= OverList(v, num_groups_);
   }
+}
+
+VariantMoments BlockSums::OverList(size_t variant, size_t list) const {
+  return MomentsOverList(*block_, block_->variant(variant), state_->list(list),
+                         tallies_[variant * num_lists_ + list],
+                         entries_[variant].place != Place::kRecoded);
 }
 
 VariantMoments BlockSums::GroupMoments(size_t variant, size_t group) const {
   const SampleGroup& sample_group = *state_->groups[group].group;
   if (sample_group.covers_all()) return used_moments_[variant];
-  VariantMoments over_list = MomentsOverList(*block_, block_->variant(variant), sample_group.list,
-                                             tallies_[variant * num_lists_ + group]);
+  const VariantMoments over_list = OverList(variant, group);
   if (!sample_group.list_is_complement) return over_list;
   VariantMoments moments = used_moments_[variant];
   moments -= over_list;

@@ -81,8 +81,10 @@ class BlockSums {
   PairRows Gather(const PairRows& rows, const PersonList& list);
   void MultiplySparse();
   void MultiplySparseLists(const DecodedVariant& variant, size_t slot, ListTally* tallies);
+  void SumListCarriers(uint16_t baseline, size_t list, int64_t* sums);
   void SumMissing();
   void SumUsedMoments();
+  VariantMoments OverList(size_t variant, size_t list) const;
   ListTally* Tallies(size_t variant) { return tallies_.data() + variant * num_lists_; }
 
   const VariantBlock* block_ = nullptr;
@@ -96,9 +98,16 @@ class BlockSums {
   std::vector<ListTally> tallies_;  // [variant][list]
   RowSet stored_;
   RowSet recoded_;
-  std::vector<int64_t> sparse_;         // [sparse variant][columns]
-  std::vector<int64_t> sparse_lists_;   // [sparse variant][group][basis columns]
-  std::vector<int64_t> sparse_counts_;  // [list] carriers of one variant
+  std::vector<int64_t> sparse_;        // [sparse variant][columns]
+  std::vector<int64_t> sparse_lists_;  // [sparse variant][group][basis columns]
+  // Carriers of one variant by the list that they are in.
+  struct ListCarriers {
+    std::vector<uint32_t> people;
+    std::vector<uint16_t> pairs;
+  };
+  std::vector<ListCarriers> list_carriers_;  // [list]
+  std::vector<int64_t> carrier_sums_;        // [columns]
+  bool any_list_ = false;
   size_t num_sparse_ = 0;
   size_t num_recoded_rows_ = 0;
   PairBound recoded_bound_ = PairBound::kSumUpTo255;

@@ -16,8 +16,10 @@ bool MomentsFollowFromPairs(const DecodedVariant& variant) {
 }
 
 VariantMoments MomentsOverList(const VariantBlock& block, const DecodedVariant& variant,
-                               const PersonList& list, const ListTally& tally) {
-  if (!MomentsFollowFromPairs(variant)) return SubsetMoments(block, variant, list.people);
+                               const PersonList& list, const ListTally& tally,
+                               bool tally_is_complete) {
+  if (!tally_is_complete || !MomentsFollowFromPairs(variant))
+    return SubsetMoments(block, variant, list.people);
   return UnphasedMoments(variant.denominator, tally.pairs,
                          static_cast<int64_t>(list.people.size()) - tally.num_missing);
 }

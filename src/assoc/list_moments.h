@@ -17,10 +17,11 @@ struct ListTally {
 // haploid.
 bool MomentsFollowFromPairs(const DecodedVariant& variant);
 
-// Exact moments of `variant` over the people of `list`. `tally` is read when the moments follow
-// from it, else everyone is visited.
+// Exact moments of `variant` over the people of `list`. With `tally_is_complete` they are taken
+// from `tally` where they follow from it, else everyone in the list is visited.
 VariantMoments MomentsOverList(const VariantBlock& block, const DecodedVariant& variant,
-                               const PersonList& list, const ListTally& tally);
+                               const PersonList& list, const ListTally& tally,
+                               bool tally_is_complete);
 
 // Adds a person's pair (or the pair of `times` people) to sums.
 void AddPair(uint16_t pair, int64_t times, PairMoments& sums);

@@ -166,6 +166,21 @@ std::vector<ResultTable> InMemoryScan::Run(CpuTarget target, size_t width) const
   return tables;
 }
 
+golden::Real InMemoryScan::ExpectFrequency(size_t trait, size_t variant) const {
+  const Coding additive{GeneticModel::kAdditive, settings.coding.effect_is_second};
+  golden::Real sum = 0;
+  size_t n = 0;
+  for (size_t b = 0; b < cohort.base.size(); ++b) {
+    const bool member = !std::isnan(cohort.traits[trait].values[b]) &&
+                        (loco.empty() || !std::isnan(loco[trait][b]));
+    const auto dosage = variants[variant].Value(cohort.base[b], additive);
+    if (!member || !dosage) continue;
+    sum += *dosage;
+    ++n;
+  }
+  return sum / (2 * static_cast<golden::Real>(n));
+}
+
 golden::ReferenceRow InMemoryScan::Expect(size_t trait, size_t variant) const {
   std::vector<std::vector<double>> covariates(cohort.covariates.size());
   std::vector<double> values;

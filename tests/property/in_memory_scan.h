@@ -40,6 +40,8 @@ struct InMemoryScan {
   // Rows of each trait, by the engine. `width`: variants in a block.
   std::vector<ResultTable> Run(CpuTarget target, size_t width) const;
 
+  // Frequency of the effect allele over the trait's people with a call.
+  golden::Real ExpectFrequency(size_t trait, size_t variant) const;
   // A row by the oracle.
   golden::ReferenceRow Expect(size_t trait, size_t variant) const;
 };
