@@ -16,16 +16,18 @@ double CentreAndScale(std::span<const double> values, Eigen::Ref<Eigen::VectorXd
   const double n = static_cast<double>(values.size());
   double sum = 0;
   for (const double v : values) sum += v;
-  double mean = sum / n;
-  double rest = 0;
-  for (const double v : values) rest += v - mean;
-  mean += rest / n;
   double largest = 0;
-  double squares = 0;
+  double rest = 0;
   for (size_t i = 0; i < values.size(); ++i) {
-    const double centred = values[i] - mean;
+    const double centred = values[i] - sum / n;
     out[static_cast<Eigen::Index>(i)] = centred;
     largest = std::max(largest, std::fabs(values[i]));
+    rest += centred;
+  }
+  // The mean of large values is itself rounded: what it missed shows in the centred ones.
+  double squares = 0;
+  for (double& centred : out) {
+    centred -= rest / n;
     squares += centred * centred;
   }
   const double norm = std::sqrt(squares);
