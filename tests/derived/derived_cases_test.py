@@ -247,13 +247,13 @@ class DerivedCases(unittest.TestCase):
                 tolerance = 2e-5 * abs(value) + 1e-7
             self.assertLessEqual(abs(got - value), tolerance, f"{what}: {column} {got} {value}")
 
-    def tested(self, minimum=0):
+    def variants_tested(self):
         return [v for v in self.cohort.variants if v.name not in ("three", "triploid")]
 
     def test_every_kind_of_call_with_gaps_and_predictions(self):
         rows = self.scan("plain", "--minMAC", "0.5")
         for trait in self.cohort.traits:
-            for v in self.tested():
+            for v in self.variants_tested():
                 self.compare(rows[trait][v.name], self.expected(trait, v), f"{trait} {v.name}")
             self.assertNotIn("three", rows[trait])
             self.assertNotIn("triploid", rows[trait])
@@ -261,7 +261,7 @@ class DerivedCases(unittest.TestCase):
     def test_second_allele_is_the_effect_with_ref_first(self):
         rows = self.scan("reffirst", "--minMAC", "0.5", "--ref-first")
         for trait in self.cohort.traits:
-            for v in self.tested():
+            for v in self.variants_tested():
                 self.compare(rows[trait][v.name], self.expected(trait, v, ref_first=True),
                              f"{trait} {v.name}")
                 self.assertEqual(rows[trait][v.name]["ALLELE1"], v.alleles[1])
@@ -272,7 +272,7 @@ class DerivedCases(unittest.TestCase):
                 name = model + str(len(flags))
                 rows = self.scan(name, "--minMAC", "0.5", "--test", model, *flags)
                 for trait in self.cohort.traits:
-                    for v in self.tested():
+                    for v in self.variants_tested():
                         if v.name == "rare" or v.name not in rows[trait]:
                             continue
                         want = self.expected(trait, v, model, ref_first=bool(flags))
@@ -301,7 +301,7 @@ class DerivedCases(unittest.TestCase):
     def test_min_info_uses_the_raw_value(self):
         rows = self.scan("info", "--minMAC", "0.5", "--minINFO", "0.6")
         for trait in self.cohort.traits:
-            for v in self.tested():
+            for v in self.variants_tested():
                 info = self.expected(trait, v)["INFO"]
                 if v.name == "rare" or abs(info - 0.6) < 1e-6:
                     continue
@@ -329,7 +329,7 @@ class DerivedCases(unittest.TestCase):
         }
         for name, (flags, keep) in cases.items():
             rows = self.scan("filter_" + name, "--minMAC", "0.5", *flags, pred=False)
-            for v in self.tested():
+            for v in self.variants_tested():
                 if v.name == "rare":
                     continue
                 want = self.expected("T3", v, pred=False, keep=keep)
@@ -356,7 +356,7 @@ class DerivedCases(unittest.TestCase):
         try:
             self.cohort.write(self.folder)
             rows = self.scan("na", "--minMAC", "0.5")
-            for v in self.tested():
+            for v in self.variants_tested():
                 self.compare(rows["T2"][v.name], self.expected("T2", v), v.name)
         finally:
             self.cohort.loco["T2"][2] = saved

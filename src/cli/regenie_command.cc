@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+
+#include "assoc/scan.h"
+#include "base/format_number.h"
+#include "base/machine.h"
+#include "cli/commands.h"
+#include "cli/console.h"
+#include "cli/version.h"
+#include "config/help_text.h"
+#include "config/resolve.h"
+#include "results/output_paths.h"
+
+namespace tallele {
+namespace {
+
+std::string TimeNow() {
+  const std::time_t now = std::time(nullptr);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", std::localtime(&now));
+  return text;
+}
+
+void LogStart(std::span<const std::string> arguments, const ResolvedOptions& options,
+              Console& console) {
+  console.Log(fmt::format("tallele {}, {}", kVersion, TimeNow()));
+  std::string command = "tallele regenie";
+  for (const std::string& argument : arguments) command += " " + argument;
+  console.Log(command);
+  console.Log("");
+  console.Log(options.effective_toml);
+}
+
+void PrintTrait(const TraitSummary& trait, Console& console) {
+  console.Print(fmt::format("  {}: {} rows{}{}{}", trait.files.trait,
+                            FormatThousands(static_cast<int64_t>(trait.num_rows)),
+                            trait.num_failed_rows > 0
+                                ? fmt::format(", {} without a statistic", trait.num_failed_rows)
+                                : "",
+                            trait.skipped_low_mac > 0
+                                ? fmt::format(", {} variants below --minMAC", trait.skipped_low_mac)
+                                : "",
+                            trait.skipped_low_info > 0
+                                ? fmt::format(", {} below --minINFO", trait.skipped_low_info)
+                                : ""));
+  if (trait.num_rows > 0 && !std::isnan(trait.lambda_gc)) {
+    console.Print(fmt::format("    lambda GC {:.3f}, top hit {} with LOG10P {:.2f}", trait.lambda_gc,
+                              trait.top_id, trait.top_log10p));
+  }
+  if (!trait.files.parquet_directory.empty()) console.Print("    " + trait.files.parquet_directory);
+  if (!trait.files.text_file.empty()) console.Print("    " + trait.files.text_file);
+}
+
+void PrintSkipped(const ScanSummary& summary, Console& console) {
+  if (summary.num_not_biallelic + summary.num_high_ploidy == 0) return;
+  console.Print(fmt::format("Skipped: {} variants that are not biallelic, {} with more than two copies",
+                            summary.num_not_biallelic, summary.num_high_ploidy));
+  std::string ids;
+  for (const std::string& id : summary.skipped_ids) ids += " " + id;
+  console.Log("Skipped variants:" + ids);
+}
+
+void PrintSummary(const ScanSummary& summary, Console& console) {
+  const double rate =
+      summary.seconds > 0 ? static_cast<double>(summary.num_variants) / summary.seconds : 0;
+  console.Print(fmt::format("\nDone: {} variants in {:.1f} s ({} a second), peak memory {} MB",
+                            FormatThousands(static_cast<int64_t>(summary.num_variants)),
+                            summary.seconds, FormatThousands(static_cast<int64_t>(rate)),
+                            PeakMemory() >> 20));
+  for (const TraitSummary& trait : summary.traits) PrintTrait(trait, console);
+  PrintSkipped(summary, console);
+  for (const TraitProblem& problem : summary.problems) {
+    console.Message(Severity::kWarning,
+                    "trait " + problem.trait + " was not fully analysed: " + problem.reason);
+  }
+}
+
+int FailLogged(const Error& error, Console& console, int signal_number) {
+  console.Log("Error: " + error.Message());
+  return Fail(error, signal_number);
+}
+
+}  // namespace
+
+int RegenieCommand(std::span<const std::string> arguments, const CancelToken& cancel) {
+  for (const std::string& argument : arguments) {
+    if (argument == "--help" || argument == "-h" || argument == "--helpFull") {
+      std::fputs(RegenieHelp().c_str(), stdout);
+      return kExitSuccess;
+    }
+  }
+  const auto flags = ParseCommandLine(arguments);
+  if (!flags.ok()) return Fail(flags.error());
+  const auto options = ResolveOptions(*flags);
+  if (!options.ok()) return Fail(options.error());
+  const RegenieSettings& settings = options->settings;
+
+  Console console({settings.quiet, settings.verbose});
+  LogStart(arguments, *options, console);
+  const auto plan = PlanScan(settings.scan, console);
+  if (!plan.ok()) return Fail(plan.error());
+  // The log is opened after planning, so that a refused run leaves no file behind.
+  if (const auto log = console.OpenLog(settings.scan.out + ".log"); !log.ok()) return Fail(log.error());
+  for (const std::string& line : (*plan)->Describe()) console.Print(line);
+
+  OutputRequest output;
+  output.prefix = settings.scan.out;
+  output.run_directory = settings.scan.run_directory;
+  if (settings.scan.format != OutputFormat::kRegenie) {
+    const auto written =
+        WriteRunFile(RunDirectory(output), "effective_config.toml", options->effective_toml);
+    if (!written.ok()) return FailLogged(written.error(), console, 0);
+  }
+  const auto summary = RunScan(**plan, console, cancel);
+  if (!summary.ok()) return FailLogged(summary.error(), console, cancel.signal_number());
+  PrintSummary(*summary, console);
+  console.Log(TimeNow());
+  return summary->problems.empty() ? kExitSuccess : kExitPartial;
+}
+
+}  // namespace tallele
