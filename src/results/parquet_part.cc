@@ -1,8 +1,12 @@
 // The only file that includes Arrow: its headers cost ten seconds a translation unit.
 #include "results/parquet_part.h"
 
+#include <arrow/array.h>
+#include <arrow/buffer.h>
+#include <arrow/builder.h>
 #include <arrow/io/interfaces.h>
 #include <arrow/status.h>
+#include <arrow/type.h>
 #include <arrow/util/key_value_metadata.h>
 #include <parquet/column_writer.h>
 #include <parquet/exception.h>
@@ -10,6 +14,7 @@
 #include <parquet/properties.h>
 #include <parquet/schema.h>
 
+#include <algorithm>
 #include <cmath>
 #include <exception>
 #include <optional>
@@ -24,13 +29,9 @@ namespace tallele {
 namespace {
 
 constexpr char kSchemaVersion[] = "1";
-// Rows are encoded in batches of this size; a part of the grid is one row group, so no row group
-// passes the 122,880 rows that readers like best.
-constexpr size_t kBatchRows = 16'384;
-static_assert(kVariantsPerPart <= 122'880);
-// Small pages are compressed while a part is being filled, which bounds the memory that a part
-// holds back until its row group is written.
-constexpr int64_t kPageBytes = 128 << 10;
+// Rows of a row group: two groups a part. A trait holds that many rows back (2.4 MB), and a column
+// is encoded and compressed in one go; smaller groups cost time, larger ones memory for each trait.
+constexpr size_t kGroupRows = 32'768;
 
 using parquet::schema::GroupNode;
 using parquet::schema::NodeVector;
@@ -66,28 +67,7 @@ class AtomicFileStream final : public arrow::io::OutputStream {
   std::optional<Error> error_;
 };
 
-// Column numbers, in the order of the file.
-enum Column {
-  kChrom,
-  kGenpos,
-  kId,
-  kAllele0,
-  kAllele1,
-  kA1freq,
-  kInfo,
-  kN,
-  kBeta,
-  kSe,
-  kChisq,
-  kLog10p,
-  kCorrectionMethod,
-  kCorrectionStatus,
-  kTest,
-  kInfoRatio,
-  kStatusReason,
-  kVariantIndex,
-};
-
+// The columns in the order in which `GroupWriter::WriteAll` writes them.
 std::shared_ptr<GroupNode> MakeSchema(bool float32) {
   const auto required = parquet::Repetition::REQUIRED;
   const auto text = [&](const char* name) {
@@ -132,7 +112,6 @@ std::shared_ptr<parquet::WriterProperties> MakeProperties() {
       ->data_page_version(parquet::ParquetDataPageVersion::V2)
       ->compression(parquet::Compression::ZSTD)
       ->compression_level(1)
-      ->data_pagesize(kPageBytes)
       ->created_by("tallele")
       ->disable_dictionary();
   for (const char* name : {"CHROM", "ALLELE0", "ALLELE1", "N", "CORRECTION_METHOD",
@@ -146,40 +125,158 @@ std::shared_ptr<parquet::WriterProperties> MakeProperties() {
     builder.encoding(name, parquet::Encoding::DELTA_BINARY_PACKED);
   }
   builder.encoding("ID", parquet::Encoding::DELTA_LENGTH_BYTE_ARRAY);
+  // The smallest and largest of these prune nothing, and cost a comparison a row.
+  for (const char* name : {"ID", "ALLELE0", "ALLELE1", "TEST"}) builder.disable_statistics(name);
   return builder.build();
 }
 
-std::string_view MethodName(CorrectionMethod method) {
-  switch (method) {
-    case CorrectionMethod::kScore:
-      return "score";
-    case CorrectionMethod::kFirthApproximate:
-      return "firth_approximate";
-    case CorrectionMethod::kFirthExact:
-      return "firth_exact";
-    case CorrectionMethod::kSaddlepoint:
-      return "spa";
-  }
-  return "score";
+// Texts of the enumerations, by value.
+constexpr std::string_view kMethodNames[] = {"score", "firth_approximate", "firth_exact", "spa"};
+constexpr std::string_view kReasonNames[] = {"", "no_variance", "null_failed", "not_converged"};
+constexpr std::string_view kStatusNames[] = {"success", "failed"};
+
+void ThrowUnless(const arrow::Status& status) {
+  if (!status.ok()) throw parquet::ParquetStatusException(status);
 }
 
-std::string_view ReasonName(RowStatus status) {
-  switch (status) {
-    case RowStatus::kSuccess:
-      return "";
-    case RowStatus::kNoVariance:
-      return "no_variance";
-    case RowStatus::kNullFailed:
-      return "null_failed";
-    case RowStatus::kNotConverged:
-      return "not_converged";
+// Writes the columns of one row group, one after the other.
+class GroupWriter {
+ public:
+  GroupWriter(parquet::RowGroupWriter& group, std::span<const ResultRow> rows,
+              const ResultSchema& schema, const VariantIndex& variants)
+      : group_(group), rows_(rows), schema_(schema) {
+    records_.reserve(rows.size());
+    for (const ResultRow& row : rows) records_.push_back(variants[row.variant]);
   }
-  return "";
-}
 
-parquet::ByteArray View(std::string_view text) {
-  return {static_cast<uint32_t>(text.size()), reinterpret_cast<const uint8_t*>(text.data())};
-}
+  template <typename RealWriter>
+  void WriteAll() {
+    WriteVariants();
+    WriteReal<RealWriter>(&ResultRow::a1freq);
+    WriteRealOrNull<RealWriter>(&ResultRow::info);
+    Write<parquet::Int32Writer>([](const ResultRow& row) { return row.n; });
+    WriteReal<RealWriter>(&ResultRow::beta);
+    WriteReal<RealWriter>(&ResultRow::se);
+    WriteReal<RealWriter>(&ResultRow::chisq);
+    WriteReal<RealWriter>(&ResultRow::log10p);
+    WriteCoded(kMethodNames, [](const ResultRow& row) { return static_cast<int>(row.method); });
+    WriteCoded(kStatusNames,
+               [](const ResultRow& row) { return row.status == RowStatus::kSuccess ? 0 : 1; });
+    const std::string_view test[] = {schema_.test};
+    WriteCoded(test, [](const ResultRow&) { return 0; });
+    WriteRealOrNull<RealWriter>(&ResultRow::info_ratio);
+    WriteCoded(kReasonNames, [](const ResultRow& row) { return static_cast<int>(row.status); });
+    Write<parquet::Int64Writer>([](const ResultRow& row) { return row.variant; });
+  }
+
+ private:
+  void WriteVariants() {
+    WriteChromosome();
+    WriteRecords<parquet::Int64Writer>([](const VariantRecord& v) { return v.position; });
+    WriteText([](const VariantRecord& v) { return v.id; });
+    const bool ref_first = schema_.ref_first;
+    WriteText([=](const VariantRecord& v) { return ref_first ? v.first_allele : v.second_allele; });
+    WriteText([=](const VariantRecord& v) { return ref_first ? v.second_allele : v.first_allele; });
+  }
+
+  template <typename Writer, typename Values>
+  void WriteColumn(const Values& values, const int16_t* levels = nullptr) {
+    parquet::ColumnWriter* column = group_.NextColumn();
+    static_cast<Writer*>(column)->WriteBatch(static_cast<int64_t>(rows_.size()), levels, nullptr,
+                                             values.data());
+    column->Close();
+  }
+
+  template <typename Writer, typename Get>
+  void Write(Get get) {
+    std::vector<typename Writer::T> values;
+    values.reserve(rows_.size());
+    for (const ResultRow& row : rows_) values.push_back(get(row));
+    WriteColumn<Writer>(values);
+  }
+
+  template <typename Writer, typename Get>
+  void WriteRecords(Get get) {
+    std::vector<typename Writer::T> values;
+    values.reserve(rows_.size());
+    for (const VariantRecord& record : records_) values.push_back(get(record));
+    WriteColumn<Writer>(values);
+  }
+
+  template <typename Get>
+  void WriteText(Get get) {
+    WriteRecords<parquet::ByteArrayWriter>(
+        [&](const VariantRecord& record) { return parquet::ByteArray(get(record)); });
+  }
+
+  template <typename Writer>
+  void WriteReal(double ResultRow::* member) {
+    Write<Writer>(
+        [&](const ResultRow& row) { return static_cast<typename Writer::T>(row.*member); });
+  }
+
+  template <typename Writer>
+  void WriteRealOrNull(double ResultRow::* member) {
+    std::vector<typename Writer::T> values;
+    std::vector<int16_t> levels;
+    values.reserve(rows_.size());
+    levels.reserve(rows_.size());
+    for (const ResultRow& row : rows_) {
+      const bool exists = !std::isnan(row.*member);
+      levels.push_back(exists ? 1 : 0);
+      if (exists) values.push_back(static_cast<typename Writer::T>(row.*member));
+    }
+    WriteColumn<Writer>(values, levels.data());
+  }
+
+  // A part lies inside one chromosome run, so there is mostly one label.
+  void WriteChromosome() {
+    std::vector<std::string_view> labels;
+    std::vector<int32_t> codes;
+    codes.reserve(rows_.size());
+    int32_t code = -1;
+    for (const VariantRecord& record : records_) {
+      if (code < 0 || labels[static_cast<size_t>(code)] != record.chromosome) {
+        const auto found = std::find(labels.begin(), labels.end(), record.chromosome);
+        code = static_cast<int32_t>(found - labels.begin());
+        if (found == labels.end()) labels.push_back(record.chromosome);
+      }
+      codes.push_back(code);
+    }
+    WriteDictionary(labels, codes);
+  }
+
+  template <typename Get>
+  void WriteCoded(std::span<const std::string_view> texts, Get get) {
+    std::vector<int32_t> codes;
+    codes.reserve(rows_.size());
+    for (const ResultRow& row : rows_) codes.push_back(get(row));
+    WriteDictionary(texts, codes);
+  }
+
+  // A text column whose values are known as positions in `texts`: no hashing row by row.
+  void WriteDictionary(std::span<const std::string_view> texts, const std::vector<int32_t>& codes) {
+    arrow::StringBuilder builder;
+    for (const std::string_view text : texts) ThrowUnless(builder.Append(text));
+    std::shared_ptr<arrow::Array> dictionary;
+    ThrowUnless(builder.Finish(&dictionary));
+    const auto indices = std::make_shared<arrow::Int32Array>(static_cast<int64_t>(codes.size()),
+                                                             arrow::Buffer::Wrap(codes));
+    const arrow::DictionaryArray array(arrow::dictionary(arrow::int32(), arrow::utf8()), indices,
+                                       dictionary);
+    const auto properties = parquet::default_arrow_writer_properties();
+    parquet::ArrowWriteContext context(arrow::default_memory_pool(), properties.get());
+    parquet::ColumnWriter* column = group_.NextColumn();
+    ThrowUnless(column->WriteArrow(nullptr, nullptr, array.length(), array, &context,
+                                   /*leaf_field_nullable=*/false));
+    column->Close();
+  }
+
+  parquet::RowGroupWriter& group_;
+  std::span<const ResultRow> rows_;
+  const ResultSchema& schema_;
+  std::vector<VariantRecord> records_;
+};
 
 class PartWriter final : public ParquetPartWriter {
  public:
@@ -191,14 +288,6 @@ class PartWriter final : public ParquetPartWriter {
         schema_(schema),
         variants_(variants) {}
 
-  ~PartWriter() override {
-    // An unfinished writer closes itself into the stream; the temporary goes away unread.
-    try {
-      writer_.reset();
-    } catch (const std::exception&) {
-    }
-  }
-
   Result<void> Open() {
     return Guarded([&] {
       writer_ = parquet::ParquetFileWriter::Open(stream_, MakeSchema(schema_.float32_statistics),
@@ -208,16 +297,17 @@ class PartWriter final : public ParquetPartWriter {
 
   Result<void> Append(std::span<const ResultRow> rows) override {
     while (!rows.empty()) {
-      const size_t taken = std::min(rows.size(), kBatchRows - batch_.size());
-      batch_.insert(batch_.end(), rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(taken));
+      const size_t taken = std::min(rows.size(), kGroupRows - pending_.size());
+      pending_.insert(pending_.end(), rows.begin(),
+                      rows.begin() + static_cast<std::ptrdiff_t>(taken));
       rows = rows.subspan(taken);
-      if (batch_.size() == kBatchRows) TALLELE_TRY(WriteBatch());
+      if (pending_.size() == kGroupRows) TALLELE_TRY(WriteGroup());
     }
     return {};
   }
 
   Result<void> Finish() override {
-    if (!batch_.empty()) TALLELE_TRY(WriteBatch());
+    if (!pending_.empty()) TALLELE_TRY(WriteGroup());
     TALLELE_TRY(Guarded([&] {
       writer_->AddKeyValueMetadata(Footer());
       writer_->Close();
@@ -234,116 +324,24 @@ class PartWriter final : public ParquetPartWriter {
       return {};
     } catch (const std::exception& exception) {
       if (stream_->error()) return *stream_->error();
-      Error error = InternalError(std::string("the Parquet library failed: ") + exception.what());
+      Error error = InternalError("cannot encode a Parquet part");
       error.where = file_->path();
+      error.found = exception.what();
       return error;
     }
   }
 
-  Result<void> WriteBatch() {
+  Result<void> WriteGroup() {
     return Guarded([&] {
-      if (group_ == nullptr) group_ = writer_->AppendBufferedRowGroup();
-      WriteVariantColumns();
+      GroupWriter group(*writer_->AppendRowGroup(), pending_, schema_, variants_);
       if (schema_.float32_statistics) {
-        WriteRealColumns<parquet::FloatWriter, float>();
+        group.WriteAll<parquet::FloatWriter>();
       } else {
-        WriteRealColumns<parquet::DoubleWriter, double>();
+        group.WriteAll<parquet::DoubleWriter>();
       }
-      WriteStatusColumns();
-      num_rows_ += batch_.size();
-      batch_.clear();
+      num_rows_ += pending_.size();
+      pending_.clear();
     });
-  }
-
-  template <typename Writer>
-  Writer& ColumnWriter(Column column) {
-    return static_cast<Writer&>(*group_->column(column));
-  }
-
-  int64_t BatchSize() const { return static_cast<int64_t>(batch_.size()); }
-
-  void WriteText(Column column, const std::vector<parquet::ByteArray>& values) {
-    ColumnWriter<parquet::ByteArrayWriter>(column).WriteBatch(BatchSize(), nullptr, nullptr,
-                                                              values.data());
-  }
-
-  // A text column made row by row by `get`.
-  template <typename Get>
-  void WriteTextOf(Column column, Get get) {
-    texts_.clear();
-    for (const ResultRow& row : batch_) texts_.push_back(View(get(row)));
-    WriteText(column, texts_);
-  }
-
-  template <typename Get>
-  void WriteInt64Of(Column column, Get get) {
-    int64s_.clear();
-    for (const ResultRow& row : batch_) int64s_.push_back(static_cast<int64_t>(get(row)));
-    ColumnWriter<parquet::Int64Writer>(column).WriteBatch(BatchSize(), nullptr, nullptr,
-                                                          int64s_.data());
-  }
-
-  void WriteVariantColumns() {
-    records_.clear();
-    for (const ResultRow& row : batch_) records_.push_back(variants_[row.variant]);
-    const auto write = [&](Column column, auto get) {
-      texts_.clear();
-      for (const VariantRecord& record : records_) texts_.push_back(View(get(record)));
-      WriteText(column, texts_);
-    };
-    const bool ref_first = schema_.ref_first;
-    write(kChrom, [](const VariantRecord& v) { return v.chromosome; });
-    write(kId, [](const VariantRecord& v) { return v.id; });
-    write(kAllele0,
-          [=](const VariantRecord& v) { return ref_first ? v.first_allele : v.second_allele; });
-    write(kAllele1,
-          [=](const VariantRecord& v) { return ref_first ? v.second_allele : v.first_allele; });
-    int64s_.clear();
-    for (const VariantRecord& record : records_) int64s_.push_back(record.position);
-    ColumnWriter<parquet::Int64Writer>(kGenpos).WriteBatch(BatchSize(), nullptr, nullptr,
-                                                           int64s_.data());
-    WriteInt64Of(kVariantIndex, [](const ResultRow& row) { return row.variant; });
-  }
-
-  template <typename Writer, typename Real>
-  void WriteRealColumns() {
-    std::vector<Real> values;
-    values.reserve(batch_.size());
-    const auto required = [&](Column column, double ResultRow::* member) {
-      values.clear();
-      for (const ResultRow& row : batch_) values.push_back(static_cast<Real>(row.*member));
-      ColumnWriter<Writer>(column).WriteBatch(BatchSize(), nullptr, nullptr, values.data());
-    };
-    const auto nullable = [&](Column column, double ResultRow::* member) {
-      values.clear();
-      levels_.clear();
-      for (const ResultRow& row : batch_) {
-        const bool exists = !std::isnan(row.*member);
-        levels_.push_back(exists ? 1 : 0);
-        if (exists) values.push_back(static_cast<Real>(row.*member));
-      }
-      ColumnWriter<Writer>(column).WriteBatch(BatchSize(), levels_.data(), nullptr, values.data());
-    };
-    required(kA1freq, &ResultRow::a1freq);
-    nullable(kInfo, &ResultRow::info);
-    required(kBeta, &ResultRow::beta);
-    required(kSe, &ResultRow::se);
-    required(kChisq, &ResultRow::chisq);
-    required(kLog10p, &ResultRow::log10p);
-    nullable(kInfoRatio, &ResultRow::info_ratio);
-  }
-
-  void WriteStatusColumns() {
-    int32s_.clear();
-    for (const ResultRow& row : batch_) int32s_.push_back(row.n);
-    ColumnWriter<parquet::Int32Writer>(kN).WriteBatch(BatchSize(), nullptr, nullptr,
-                                                      int32s_.data());
-    WriteTextOf(kCorrectionMethod, [](const ResultRow& row) { return MethodName(row.method); });
-    WriteTextOf(kCorrectionStatus, [](const ResultRow& row) {
-      return row.status == RowStatus::kSuccess ? std::string_view("success") : "failed";
-    });
-    WriteTextOf(kTest, [&](const ResultRow&) { return std::string_view(schema_.test); });
-    WriteTextOf(kStatusReason, [](const ResultRow& row) { return ReasonName(row.status); });
   }
 
   std::shared_ptr<arrow::KeyValueMetadata> Footer() const {
@@ -355,21 +353,15 @@ class PartWriter final : public ParquetPartWriter {
          std::to_string(part.first + part.count - 1), std::to_string(num_rows_)});
   }
 
+  // Destroyed last to first: an unfinished Parquet writer still writes into the file below it.
   std::unique_ptr<AtomicFile> file_;
   std::shared_ptr<AtomicFileStream> stream_;
   std::unique_ptr<parquet::ParquetFileWriter> writer_;
-  parquet::RowGroupWriter* group_ = nullptr;  // owned by `writer_`
   const ParquetPartInfo info_;
   const ResultSchema& schema_;
   const VariantIndex& variants_;
-
-  std::vector<ResultRow> batch_;
+  std::vector<ResultRow> pending_;
   size_t num_rows_ = 0;
-  std::vector<VariantRecord> records_;
-  std::vector<parquet::ByteArray> texts_;
-  std::vector<int64_t> int64s_;
-  std::vector<int32_t> int32s_;
-  std::vector<int16_t> levels_;
 };
 
 }  // namespace
