@@ -2,6 +2,7 @@
 
 #include <libdeflate.h>
 
+#include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
@@ -10,7 +11,7 @@ namespace tallele {
 namespace {
 
 constexpr size_t kMemberBytes = size_t{1} << 20;
-constexpr int kLevel = 6;
+constexpr int kLevel = 3;  // half the time of level 6 for 4 % more bytes
 
 }  // namespace
 
