@@ -162,49 +162,57 @@ void NullModelFitter::AddToState(TraitNull null, std::shared_ptr<const SampleGro
   state.groups.back().traits.push_back(std::move(null));
 }
 
-Result<std::shared_ptr<const ChromosomeState>> NullModelFitter::Fit(
-    const std::vector<size_t>& traits, int code, const std::string& label,
-    std::vector<TraitProblem>& problems) {
-  struct Fitted {
-    size_t trait;
-    std::shared_ptr<const ResidualTrait> residual;
-    ScoreResidual score;
-  };
-  std::vector<Fitted> fitted;
-  for (const size_t t : traits) {
-    const std::string& name = inputs_.cohort->traits[t].name;
-    LocoVector loco;
-    if (inputs_.loco != nullptr) {
-      if (!inputs_.loco->HasChromosome(t, code)) {
-        problems.push_back({name, "chromosome " + label + ": no row in " + inputs_.loco->path(t) +
-                                      ", so it is not tested there"});
-        continue;
-      }
-      TALLELE_ASSIGN(loco, inputs_.loco->Load(t, code));
-    }
-    auto residual = ResidualOf(t, loco.values);
-    if (!residual->problem.empty()) {
-      problems.push_back({name, "chromosome " + label + ": " + residual->problem});
-      continue;
-    }
-    ScoreResidual score = SubtractLoco(*residual, loco.values);
-    if (!(score.mse > 0)) {
-      problems.push_back({name, "chromosome " + label + ": the predictions equal the trait"});
-      continue;
-    }
-    fitted.push_back({t, std::move(residual), std::move(score)});
+void NullModelFitter::NoteGaps(size_t trait, const LocoVector& loco, const std::string& label,
+                               FitReport& report) {
+  const std::string& name = inputs_.cohort->traits[trait].name;
+  if (loco.absent_people > 0 && !cache_[trait].noted_absent) {
+    cache_[trait].noted_absent = true;
+    report.notes.push_back(name + ": " + std::to_string(loco.absent_people) +
+                           " people are not in " + inputs_.loco->path(trait) +
+                           " and are left out of this trait");
   }
+  if (loco.missing_values > 0) {
+    report.notes.push_back(name + ", chromosome " + label + ": " +
+                           std::to_string(loco.missing_values) +
+                           " people have no prediction and are left out of it");
+  }
+}
 
+Result<std::optional<NullModelFitter::Fitted>> NullModelFitter::FitTrait(size_t trait, int code,
+                                                                         const std::string& label,
+                                                                         FitReport& report) {
+  const std::string& name = inputs_.cohort->traits[trait].name;
+  const auto give_up = [&](const std::string& reason) {
+    report.problems.push_back({name, "chromosome " + label + ": " + reason});
+    return std::optional<Fitted>();
+  };
+  LocoVector loco;
+  if (inputs_.loco != nullptr) {
+    if (!inputs_.loco->HasChromosome(trait, code)) {
+      return give_up("no row in " + inputs_.loco->path(trait) + ", so it is not tested there");
+    }
+    TALLELE_ASSIGN(loco, inputs_.loco->Load(trait, code));
+    NoteGaps(trait, loco, label, report);
+  }
+  std::shared_ptr<const ResidualTrait> residual = ResidualOf(trait, loco.values);
+  if (!residual->problem.empty()) return give_up(residual->problem);
+  ScoreResidual score = SubtractLoco(*residual, loco.values);
+  if (!(score.mse > 0)) return give_up("the predictions equal the trait");
+  return std::optional<Fitted>(Fitted{trait, std::move(residual), std::move(score)});
+}
+
+std::shared_ptr<const ChromosomeState> NullModelFitter::Assemble(
+    int code, const std::vector<Fitted>& fitted) {
   std::vector<const double*> pointers = BasisPointers(*inputs_.basis);
   for (const Fitted& one : fitted) pointers.push_back(one.score.values.data());
   auto state = std::make_shared<ChromosomeState>();
+  const size_t k = inputs_.basis->rank();
   state->code = code;
-  state->num_covariates = inputs_.basis->rank();
+  state->num_covariates = k;
   ReleaseColumns();
   columns_ = std::make_shared<const QuantisedColumns>(
       QuantiseOnAxis(inputs_.target, *inputs_.axis, pointers));
   state->columns = columns_;
-  const size_t k = state->num_covariates;
   const std::vector<__int128> cross = ResidualCross(*columns_, k);
   for (size_t i = 0; i < fitted.size(); ++i) {
     const ResidualTrait& residual = *fitted[i].residual;
@@ -220,7 +228,17 @@ Result<std::shared_ptr<const ChromosomeState>> NullModelFitter::Fit(
   state->unused.people = inputs_.axis->unused;
   state->membership = ListMembership(columns_->num_people(), state->num_lists());
   for (size_t l = 0; l < state->num_lists(); ++l) state->membership.Add(l, state->list(l).people);
-  return std::shared_ptr<const ChromosomeState>(std::move(state));
+  return state;
+}
+
+Result<std::shared_ptr<const ChromosomeState>> NullModelFitter::Fit(
+    const std::vector<size_t>& traits, int code, const std::string& label, FitReport& report) {
+  std::vector<Fitted> fitted;
+  for (const size_t t : traits) {
+    TALLELE_ASSIGN(std::optional<Fitted> one, FitTrait(t, code, label, report));
+    if (one) fitted.push_back(*std::move(one));
+  }
+  return Assemble(code, fitted);
 }
 
 }  // namespace tallele

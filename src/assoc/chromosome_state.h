@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,12 @@ QuantisedColumns QuantiseOnAxis(CpuTarget target, const ScanAxis& axis,
                                 std::span<const double* const> base_columns);
 std::vector<const double*> BasisPointers(const CovariateBasis& basis);
 
+// What a fit has to say to the user.
+struct FitReport {
+  std::vector<TraitProblem> problems;  // traits that cannot be tested on the chromosome
+  std::vector<std::string> notes;      // people without predictions
+};
+
 // Fits null models, chromosome after chromosome. Groups and residuals are made once for each
 // mask. One thread at a time.
 class NullModelFitter {
@@ -73,11 +80,9 @@ class NullModelFitter {
   // Residuals of trait `trait` over everyone who has it, before predictions.
   const ResidualTrait& PhenotypeResidual(size_t trait);
 
-  // Null models of the traits in `traits`. Adds to `problems` each trait that cannot be tested
-  // on this chromosome. Errors: a LOCO file cannot be read or changed.
+  // Null models of the traits in `traits`. Errors: a LOCO file cannot be read or changed.
   Result<std::shared_ptr<const ChromosomeState>> Fit(const std::vector<size_t>& traits, int code,
-                                                     const std::string& label,
-                                                     std::vector<TraitProblem>& problems);
+                                                     const std::string& label, FitReport& report);
 
   // One that knows the same groups and residuals and goes its own way from here.
   NullModelFitter Clone() const;
@@ -92,11 +97,22 @@ class NullModelFitter {
   struct TraitCache {
     std::shared_ptr<const ResidualTrait> full;     // over everyone with the trait
     std::shared_ptr<const ResidualTrait> current;  // over the last chromosome's mask
+    bool noted_absent = false;
+  };
+  struct Fitted {
+    size_t trait;
+    std::shared_ptr<const ResidualTrait> residual;
+    ScoreResidual score;
   };
 
   std::shared_ptr<const SampleGroup> GroupOf(PersonSet mask);
   std::shared_ptr<const ResidualTrait> ResidualOf(size_t trait, std::span<const double> loco);
   const SampleGroupBuilder& Builder();
+  void NoteGaps(size_t trait, const LocoVector& loco, const std::string& label, FitReport& report);
+  // Nothing when the trait cannot be tested; the report says why.
+  Result<std::optional<Fitted>> FitTrait(size_t trait, int code, const std::string& label,
+                                         FitReport& report);
+  std::shared_ptr<const ChromosomeState> Assemble(int code, const std::vector<Fitted>& fitted);
   static void AddToState(TraitNull null, std::shared_ptr<const SampleGroup> group,
                          ChromosomeState& state);
 

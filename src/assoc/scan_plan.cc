@@ -1,6 +1,7 @@
 #include "assoc/scan_plan.h"
 
 #include <algorithm>
+#include <exception>
 #include <new>
 
 #include "assoc/open_genotypes.h"
@@ -11,6 +12,7 @@ namespace {
 
 constexpr size_t kBlockWidth = 96;
 constexpr size_t kSmallestBlockWidth = 32;
+constexpr size_t kFewDegreesOfFreedom = 10;
 constexpr size_t kBlockMemory = size_t{400} << 20;  // of all workers together
 
 Result<void> CheckRequest(const ScanRequest& request) {
@@ -107,7 +109,7 @@ std::vector<bool> UsedPeople(const Cohort& cohort) {
 }
 
 // Fits what does not depend on predictions, and drops the traits that end here.
-void ChooseTraits(PlannedScan& plan) {
+void ChooseTraits(PlannedScan& plan, EventSink& events) {
   plan.axis = ChooseScanAxis(plan.source->num_samples(), plan.cohort.base, UsedPeople(plan.cohort));
   plan.fitter = std::make_unique<NullModelFitter>(plan.FitterInputs());
   for (size_t t = 0; t < plan.cohort.traits.size(); ++t) {
@@ -115,6 +117,12 @@ void ChooseTraits(PlannedScan& plan) {
     std::string problem = trait.problem;
     if (problem.empty()) problem = plan.fitter->PhenotypeResidual(t).problem;
     if (problem.empty()) {
+      const SampleGroup& group = *plan.fitter->PhenotypeResidual(t).group;
+      if (group.num_people - group.rank < kFewDegreesOfFreedom) {
+        events.Message(Severity::kWarning,
+                       trait.name + ": only " + std::to_string(group.num_people - group.rank) +
+                           " degrees of freedom are left beside the covariates");
+      }
       plan.traits.push_back(t);
     } else {
       plan.trait_problems.push_back({trait.name, problem});
@@ -161,7 +169,7 @@ Result<std::unique_ptr<ScanPlan>> MakePlan(const ScanRequest& request, EventSink
                                      plan->cohort.base.size()));
   plan->cohort.covariates.clear();
   plan->cohort.covariates.shrink_to_fit();
-  ChooseTraits(*plan);
+  ChooseTraits(*plan, events);
   if (plan->traits.empty()) return NoTraitLeft(*plan);
   ChooseBlockWidth(*plan);
   std::vector<std::string> names;
@@ -193,6 +201,8 @@ Result<std::unique_ptr<ScanPlan>> PlanScan(const ScanRequest& request, EventSink
                  "",
                  "",
                  "Run on a machine with more memory, or with fewer traits at a time."};
+  } catch (const std::exception& exception) {
+    return InternalError(std::string("planning stopped: ") + exception.what());
   }
 }
 

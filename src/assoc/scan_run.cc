@@ -7,6 +7,7 @@
 #include <chrono>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "assoc/scan_blocks.h"
 #include "assoc/scan_plan.h"
@@ -71,7 +72,7 @@ class ScanPipeline {
 
   size_t current_run_ = SIZE_MAX;
   std::shared_ptr<const ChromosomeState> current_state_;
-  std::vector<TraitProblem> new_problems_;  // of the reading stage
+  FitReport report_;  // of the reading stage, until a ticket takes it
 
   std::vector<std::unique_ptr<Ticket>> tickets_;
   std::vector<Ticket*> free_;
@@ -117,7 +118,7 @@ Result<std::shared_ptr<const ChromosomeState>> ScanPipeline::StateOf(size_t run)
   const std::optional<int> code = ChromosomeCode(label, plan_.request.num_autosomes);
   if (!code) return InternalError("a chromosome without a code was selected: " + label);
   if (!current_state_ || current_state_->code != *code) {
-    TALLELE_ASSIGN(current_state_, fitter_.Fit(plan_.traits, *code, label, new_problems_));
+    TALLELE_ASSIGN(current_state_, fitter_.Fit(plan_.traits, *code, label, report_));
   }
   current_run_ = run;
   return current_state_;
@@ -125,7 +126,7 @@ Result<std::shared_ptr<const ChromosomeState>> ScanPipeline::StateOf(size_t run)
 
 Result<void> ScanPipeline::Prepare(Ticket& ticket) {
   TALLELE_ASSIGN(ticket.state, StateOf(ticket.block.run));
-  ticket.results.new_problems.swap(new_problems_);
+  ticket.results.report = std::exchange(report_, {});
   if (!ticket.cursor) {
     TALLELE_ASSIGN(ticket.cursor, plan_.source->OpenCursor(plan_.axis.selection,
                                                            Carriers(*ticket.state), plan_.target));
@@ -234,6 +235,8 @@ Result<ScanSummary> RunScan(const ScanPlan& plan, EventSink& events, const Cance
     return Run(static_cast<const PlannedScan&>(plan), events, cancel);
   } catch (const std::bad_alloc&) {
     return OutOfMemory();
+  } catch (const std::exception& exception) {
+    return InternalError(std::string("the scan stopped: ") + exception.what());
   }
 }
 

@@ -16,7 +16,7 @@ void BlockResults::Clear() {
   num_variants = 0;
   for (TraitRows& rows : traits) rows.Clear();
   skipped.Clear();
-  new_problems.clear();
+  report = {};
   state.reset();
 }
 
@@ -72,7 +72,8 @@ Result<void> ScanWriter::Append(const BlockResults& results) {
   summary_.num_variants += results.num_variants;
   NoteSkipped(results.skipped.not_biallelic, summary_.num_not_biallelic);
   NoteSkipped(results.skipped.high_ploidy, summary_.num_high_ploidy);
-  for (const TraitProblem& problem : results.new_problems) {
+  for (const std::string& note : results.report.notes) events_.Message(Severity::kInfo, note);
+  for (const TraitProblem& problem : results.report.problems) {
     events_.Message(Severity::kWarning, problem.trait + ": " + problem.reason);
     summary_.problems.push_back(problem);
   }

@@ -15,7 +15,7 @@ struct BlockResults {
   size_t num_variants = 0;
   std::vector<TraitRows> traits;  // [cohort's traits]
   SkippedVariants skipped;
-  std::vector<TraitProblem> new_problems;
+  FitReport report;
   std::shared_ptr<const ChromosomeState> state;  // null: no variants
 
   void Clear();

@@ -145,10 +145,10 @@ std::vector<ResultTable> InMemoryScan::Run(CpuTarget target, size_t width) const
   NullModelFitter fitter(inputs);
   std::vector<size_t> traits(cohort.traits.size());
   std::iota(traits.begin(), traits.end(), 0);
-  std::vector<TraitProblem> problems;
-  auto state = fitter.Fit(traits, chromosome_code, chromosome, problems);
+  FitReport report;
+  auto state = fitter.Fit(traits, chromosome_code, chromosome, report);
   EXPECT_TRUE(state.ok());
-  EXPECT_TRUE(problems.empty());
+  EXPECT_TRUE(report.problems.empty());
 
   const VariantIndex index = IndexOf(*this);
   BlockTester tester(settings, index);
