@@ -27,7 +27,7 @@ SimulationRequest SmallRequest(const TempDir& dir, const std::string& name) {
   return request;
 }
 
-SimulationSummary Run(const SimulationRequest& request) {
+SimulationSummary Write(const SimulationRequest& request) {
   NullEventSink events;
   CancelToken cancel;
   auto summary = Simulate(request, events, cancel);
@@ -39,10 +39,10 @@ TEST(Simulate, EveryThreadCountWritesTheSameBytes) {
   TempDir dir;
   SimulationRequest request = SmallRequest(dir, "a");
   request.num_threads = 1;
-  const SimulationSummary one = Run(request);
+  const SimulationSummary one = Write(request);
   request.out = (dir.path() / "b").string();
   request.num_threads = 3;
-  const SimulationSummary three = Run(request);
+  const SimulationSummary three = Write(request);
   ASSERT_EQ(one.files.size(), three.files.size());
   for (size_t i = 0; i < one.files.size(); ++i) {
     if (one.files[i].ends_with("_pred.list")) continue;  // names the files
@@ -53,7 +53,7 @@ TEST(Simulate, EveryThreadCountWritesTheSameBytes) {
 TEST(Simulate, FilesAreReadBackAndAgree) {
   TempDir dir;
   const SimulationRequest request = SmallRequest(dir, "c");
-  Run(request);
+  Write(request);
   auto source = OpenBgen(request.out + ".bgen");
   ASSERT_TRUE(source.ok()) << source.error().Message();
   EXPECT_EQ((*source)->num_samples(), 1000u);
@@ -98,7 +98,7 @@ TEST(Simulate, SharesAndVariancesAreThoseAskedFor) {
   request.num_people = 6000;
   request.num_gapped_traits = 0;
   request.family_share = 0;
-  Run(request);
+  Write(request);
   auto source = OpenBgen(request.out + ".bgen");
   auto samples = ResolveSamples(**source, request.out + ".sample");
   NullEventSink events;
