@@ -1,4 +1,5 @@
-// Opens the bytes as a BGEN file and decodes every variant, for everyone and for every other person.
+// Opens the bytes as a BGEN file and decodes every variant, for everyone and for every other
+// person.
 #include <vector>
 
 #include "fuzz/input_file.h"

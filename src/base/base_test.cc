@@ -109,7 +109,9 @@ class TextFiles : public testing::Test {
 };
 
 TEST_F(TextFiles, LinesLoseMarksAndCarriageReturns) {
-  const std::string path = Write("a.txt", "\xEF\xBB\xBF" "one\r\n\ntwo\tx \nlast");
+  const std::string path = Write("a.txt",
+                                 "\xEF\xBB\xBF"
+                                 "one\r\n\ntwo\tx \nlast");
   EXPECT_EQ(Lines(path), (std::vector<std::string>{"one", "", "two\tx ", "last"}));
 }
 

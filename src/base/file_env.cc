@@ -35,9 +35,9 @@ class PosixReadableFile final : public ReadableFile {
         return IoError("cannot read at byte " + std::to_string(offset + done), path_, errno);
       }
       if (got == 0) {
-        Error error = InputError("the file ends too early",
-                                 path_ + ", byte " + std::to_string(offset + done),
-                                 "The file is cut short; copy or make it again.");
+        Error error =
+            InputError("the file ends too early", path_ + ", byte " + std::to_string(offset + done),
+                       "The file is cut short; copy or make it again.");
         error.expected = std::to_string(out.size() - done) + " more bytes";
         error.found = "the end of the file";
         return error;
@@ -48,7 +48,7 @@ class PosixReadableFile final : public ReadableFile {
   }
 
   Result<FileIdentity> Identity() const override {
-    struct stat s {};
+    struct stat s{};
     if (fstat(descriptor_, &s) != 0) return IoError("cannot examine the file", path_, errno);
     return IdentityOf(s);
   }
@@ -100,7 +100,7 @@ class PosixEnv final : public FileEnv {
   Result<std::unique_ptr<ReadableFile>> OpenToRead(const std::string& path) override {
     const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) return IoError("cannot open the file", path, errno);
-    struct stat s {};
+    struct stat s{};
     if (fstat(descriptor, &s) == 0 && S_ISDIR(s.st_mode)) {
       close(descriptor);
       return IoError("cannot read a folder as a file", path, EISDIR);
@@ -115,7 +115,7 @@ class PosixEnv final : public FileEnv {
   }
 
   Result<FileIdentity> Identity(const std::string& path) override {
-    struct stat s {};
+    struct stat s{};
     if (stat(path.c_str(), &s) != 0) return IoError("cannot examine the file", path, errno);
     return IdentityOf(s);
   }
@@ -188,13 +188,17 @@ Result<std::unique_ptr<WritableFile>> FaultFileEnv::OpenToWrite(const std::strin
   TALLELE_ASSIGN(auto file, base_.OpenToWrite(path));
   return std::unique_ptr<WritableFile>(new FaultWritableFile(std::move(file), path, *this));
 }
-Result<FileIdentity> FaultFileEnv::Identity(const std::string& path) { return base_.Identity(path); }
+Result<FileIdentity> FaultFileEnv::Identity(const std::string& path) {
+  return base_.Identity(path);
+}
 Result<void> FaultFileEnv::Rename(const std::string& from, const std::string& to) {
   if (Count(renames_, fail_rename_from)) return IoError("cannot rename to", to, EIO);
   return base_.Rename(from, to);
 }
 Result<void> FaultFileEnv::Remove(const std::string& path) { return base_.Remove(path); }
-Result<void> FaultFileEnv::SyncFolder(const std::string& folder) { return base_.SyncFolder(folder); }
+Result<void> FaultFileEnv::SyncFolder(const std::string& folder) {
+  return base_.SyncFolder(folder);
+}
 Result<void> FaultFileEnv::CreateFolders(const std::string& folder) {
   return base_.CreateFolders(folder);
 }

@@ -7,12 +7,18 @@ namespace tallele {
 
 const char* NumberOutcomeText(NumberOutcome outcome) {
   switch (outcome) {
-    case NumberOutcome::kOk: return "a number";
-    case NumberOutcome::kEmpty: return "an empty cell";
-    case NumberOutcome::kNotANumber: return "not a number";
-    case NumberOutcome::kTrailingJunk: return "a number followed by other characters";
-    case NumberOutcome::kNotFinite: return "not a finite number";
-    case NumberOutcome::kOutOfRange: return "a number outside the range of double";
+    case NumberOutcome::kOk:
+      return "a number";
+    case NumberOutcome::kEmpty:
+      return "an empty cell";
+    case NumberOutcome::kNotANumber:
+      return "not a number";
+    case NumberOutcome::kTrailingJunk:
+      return "a number followed by other characters";
+    case NumberOutcome::kNotFinite:
+      return "not a finite number";
+    case NumberOutcome::kOutOfRange:
+      return "a number outside the range of double";
   }
   return "not a number";
 }

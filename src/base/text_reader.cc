@@ -19,7 +19,7 @@ bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 }  // namespace
 
 Result<std::unique_ptr<LineReader>> LineReader::Open(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   if (stat(path.c_str(), &status) != 0) return IoError("cannot open the file", path, errno);
   if (S_ISDIR(status.st_mode)) return IoError("cannot read a folder as text", path, EISDIR);
   std::unique_ptr<LineReader> reader(new LineReader);
@@ -66,9 +66,8 @@ Result<bool> LineReader::Fill() {
 Result<bool> LineReader::Next(std::string_view* line) {
   size_t searched = begin_;
   while (true) {
-    const void* hit = searched < end_
-                          ? std::memchr(buffer_.data() + searched, '\n', end_ - searched)
-                          : nullptr;
+    const void* hit =
+        searched < end_ ? std::memchr(buffer_.data() + searched, '\n', end_ - searched) : nullptr;
     if (hit != nullptr) {
       const size_t stop = static_cast<size_t>(static_cast<const char*>(hit) - buffer_.data());
       *line = std::string_view(buffer_.data() + begin_, stop - begin_);

@@ -25,8 +25,9 @@ std::string ProgressLine(const ProgressReport& report) {
       report.total > 0 ? static_cast<double>(report.done) / static_cast<double>(report.total) : 1;
   const double rate =
       report.elapsed_seconds > 0 ? static_cast<double>(report.done) / report.elapsed_seconds : 0;
-  std::string line = fmt::format("{:5.1f} %  {} of {} {}", 100 * share, FormatThousands(report.done),
-                                 FormatThousands(report.total), report.unit);
+  std::string line =
+      fmt::format("{:5.1f} %  {} of {} {}", 100 * share, FormatThousands(report.done),
+                  FormatThousands(report.total), report.unit);
   if (rate > 0) line += fmt::format("  {}/s", FormatThousands(static_cast<int64_t>(rate)));
   if (rate > 0 && report.done < report.total) {
     line += "  " + Duration(static_cast<double>(report.total - report.done) / rate) + " left";
@@ -72,7 +73,8 @@ void Console::Message(Severity severity, std::string_view text) {
   const bool warning = severity == Severity::kWarning;
   const std::string line = (warning ? "Warning: " : "") + std::string(text);
   WriteLog(line);
-  const bool shown = warning || (!options_.quiet && (severity == Severity::kInfo || options_.verbose));
+  const bool shown =
+      warning || (!options_.quiet && (severity == Severity::kInfo || options_.verbose));
   if (!shown) return;
   ClearProgressLine();
   std::fprintf(warning ? stderr : stdout, "%s\n", line.c_str());

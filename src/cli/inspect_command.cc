@@ -17,14 +17,17 @@ constexpr char kHelp[] =
     "tallele inspect: what a genotype file is\n\n"
     "  tallele inspect FILE [--json]\n"
     "  tallele inspect FILE --list-variants N\n\n"
-    "FILE is a BGEN file, or a .bed, .bim or .fam file or their common prefix. Depth, phase, ploidy\n"
-    "and missing calls come from up to 500 variants spread over the file. --list-variants prints the\n"
+    "FILE is a BGEN file, or a .bed, .bim or .fam file or their common prefix. Depth, phase, "
+    "ploidy\n"
+    "and missing calls come from up to 500 variants spread over the file. --list-variants prints "
+    "the\n"
     "identifiers of the first N variants, one a line.\n";
 
 std::string BitsText(const GenotypeSummary& s) {
   std::string text;
   for (const int bits : s.bits) {
-    text += (text.empty() ? "" : ", ") + (bits == 0 ? std::string("hard calls") : std::to_string(bits));
+    text +=
+        (text.empty() ? "" : ", ") + (bits == 0 ? std::string("hard calls") : std::to_string(bits));
   }
   return text.empty() ? "unknown" : text;
 }
@@ -106,7 +109,8 @@ int InspectCommand(std::span<const std::string> arguments) {
       path = word;
     }
   }
-  if (path.empty()) return Fail(UsageError("no file is given", "Usage: tallele inspect FILE [--json]"));
+  if (path.empty())
+    return Fail(UsageError("no file is given", "Usage: tallele inspect FILE [--json]"));
   const auto source = OpenGenotypes(path);
   if (!source.ok()) return Fail(source.error());
   if (list) return ListVariants(**source, static_cast<size_t>(*list));

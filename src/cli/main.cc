@@ -19,7 +19,8 @@ constexpr char kHelp[] =
     "  tallele simulate ...   write a made-up cohort\n"
     "  tallele help           this text; `tallele COMMAND --help` for one command\n"
     "  tallele --version      version and instruction sets\n\n"
-    "Exit codes: 0 success, 1 failure while running, 2 wrong usage or configuration, 3 finished but\n"
+    "Exit codes: 0 success, 1 failure while running, 2 wrong usage or configuration, 3 finished "
+    "but\n"
     "some traits could not be analysed, 130 or 143 interrupted.\n";
 
 CancelToken g_cancel;
@@ -31,7 +32,7 @@ extern "C" void HandleSignal(int number) {
 }
 
 void CatchSignals() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = HandleSignal;
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);

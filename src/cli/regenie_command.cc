@@ -36,20 +36,18 @@ void LogStart(std::span<const std::string> arguments, const ResolvedOptions& opt
 }
 
 void PrintTrait(const TraitSummary& trait, Console& console) {
-  console.Print(fmt::format("  {}: {} rows{}{}{}", trait.files.trait,
-                            FormatThousands(static_cast<int64_t>(trait.num_rows)),
-                            trait.num_failed_rows > 0
-                                ? fmt::format(", {} without a statistic", trait.num_failed_rows)
+  console.Print(fmt::format(
+      "  {}: {} rows{}{}{}", trait.files.trait,
+      FormatThousands(static_cast<int64_t>(trait.num_rows)),
+      trait.num_failed_rows > 0 ? fmt::format(", {} without a statistic", trait.num_failed_rows)
                                 : "",
-                            trait.skipped_low_mac > 0
-                                ? fmt::format(", {} variants below --minMAC", trait.skipped_low_mac)
+      trait.skipped_low_mac > 0 ? fmt::format(", {} variants below --minMAC", trait.skipped_low_mac)
                                 : "",
-                            trait.skipped_low_info > 0
-                                ? fmt::format(", {} below --minINFO", trait.skipped_low_info)
-                                : ""));
+      trait.skipped_low_info > 0 ? fmt::format(", {} below --minINFO", trait.skipped_low_info)
+                                 : ""));
   if (trait.num_rows > 0 && !std::isnan(trait.lambda_gc)) {
-    console.Print(fmt::format("    lambda GC {:.3f}, top hit {} with LOG10P {:.2f}", trait.lambda_gc,
-                              trait.top_id, trait.top_log10p));
+    console.Print(fmt::format("    lambda GC {:.3f}, top hit {} with LOG10P {:.2f}",
+                              trait.lambda_gc, trait.top_id, trait.top_log10p));
   }
   if (!trait.files.parquet_directory.empty()) console.Print("    " + trait.files.parquet_directory);
   if (!trait.files.text_file.empty()) console.Print("    " + trait.files.text_file);
@@ -57,8 +55,9 @@ void PrintTrait(const TraitSummary& trait, Console& console) {
 
 void PrintSkipped(const ScanSummary& summary, Console& console) {
   if (summary.num_not_biallelic + summary.num_high_ploidy == 0) return;
-  console.Print(fmt::format("Skipped: {} variants that are not biallelic, {} with more than two copies",
-                            summary.num_not_biallelic, summary.num_high_ploidy));
+  console.Print(
+      fmt::format("Skipped: {} variants that are not biallelic, {} with more than two copies",
+                  summary.num_not_biallelic, summary.num_high_ploidy));
   std::string ids;
   for (const std::string& id : summary.skipped_ids) ids += " " + id;
   console.Log("Skipped variants:" + ids);
@@ -104,7 +103,8 @@ int RegenieCommand(std::span<const std::string> arguments, const CancelToken& ca
   const auto plan = PlanScan(settings.scan, console);
   if (!plan.ok()) return Fail(plan.error());
   // The log is opened after planning, so that a refused run leaves no file behind.
-  if (const auto log = console.OpenLog(settings.scan.out + ".log"); !log.ok()) return Fail(log.error());
+  if (const auto log = console.OpenLog(settings.scan.out + ".log"); !log.ok())
+    return Fail(log.error());
   for (const std::string& line : (*plan)->Describe()) console.Print(line);
 
   OutputRequest output;

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include "base/format_number.h"
+#include "base/parse_number.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "config/column_names.h"
-#include "base/parse_number.h"
 #include "simulate/simulate.h"
 
 namespace tallele {
@@ -36,9 +36,12 @@ void Declare(CLI::App& app, SimulationRequest& r, Translated& t) {
   app.add_option("--bits", r.bits, "Bits of a probability: 8 or 16");
   app.add_option("--compression", t.compression, "zlib, zstd or none");
   app.add_option("--compression-level", r.compression_level, "zlib 0-12, zstd 0-19");
-  app.add_option("--missing-calls", r.missing_call_share, "Share of missing calls where there are any");
-  app.add_option("--missing-variants", r.missing_variant_share, "Share of variants with missing calls");
-  app.add_flag("--no-embedded-ids", t.no_embedded_ids, "Leave the identifiers out of the BGEN file");
+  app.add_option("--missing-calls", r.missing_call_share,
+                 "Share of missing calls where there are any");
+  app.add_option("--missing-variants", r.missing_variant_share,
+                 "Share of variants with missing calls");
+  app.add_flag("--no-embedded-ids", t.no_embedded_ids,
+               "Leave the identifiers out of the BGEN file");
   app.add_option("--array-variants", r.num_array_variants, "Typed variants (BED), 0 for none");
   app.add_option("--array-missing", r.array_missing_share, "Share of missing typed calls");
   app.add_option("--quantitative", r.num_quantitative, "Quantitative traits QT1..");
@@ -88,8 +91,9 @@ Result<void> Translate(const Translated& t, SimulationRequest& r) {
 int SimulateCommand(std::span<const std::string> arguments, const CancelToken& cancel) {
   SimulationRequest request;
   Translated translated;
-  CLI::App app("tallele simulate: a made-up cohort with genotypes, traits, covariates and predictions",
-               "tallele simulate");
+  CLI::App app(
+      "tallele simulate: a made-up cohort with genotypes, traits, covariates and predictions",
+      "tallele simulate");
   Declare(app, request, translated);
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
@@ -104,11 +108,12 @@ int SimulateCommand(std::span<const std::string> arguments, const CancelToken& c
   Console console({});
   const auto summary = Simulate(request, console, cancel);
   if (!summary.ok()) return Fail(summary.error(), cancel.signal_number());
-  console.Print(fmt::format("Simulated {} people, {} imputed and {} typed variants, {} traits in {:.1f} s:",
-                            FormatThousands(static_cast<int64_t>(summary->num_people)),
-                            FormatThousands(static_cast<int64_t>(summary->num_variants)),
-                            FormatThousands(static_cast<int64_t>(summary->num_array_variants)),
-                            summary->num_traits, summary->elapsed_seconds));
+  console.Print(
+      fmt::format("Simulated {} people, {} imputed and {} typed variants, {} traits in {:.1f} s:",
+                  FormatThousands(static_cast<int64_t>(summary->num_people)),
+                  FormatThousands(static_cast<int64_t>(summary->num_variants)),
+                  FormatThousands(static_cast<int64_t>(summary->num_array_variants)),
+                  summary->num_traits, summary->elapsed_seconds));
   for (const std::string& file : summary->files) console.Print("  " + file);
   return kExitSuccess;
 }

@@ -31,8 +31,9 @@ Result<std::vector<bool>> ListedPeople(const std::vector<std::string>& files,
     }
   }
   if (unknown > 0) {
-    events.Message(Severity::kInfo, std::to_string(unknown) +
-                                        " people of the --keep or --remove files are not genotyped");
+    events.Message(
+        Severity::kInfo,
+        std::to_string(unknown) + " people of the --keep or --remove files are not genotyped");
   }
   return listed;
 }
@@ -112,8 +113,8 @@ Result<void> AddDummies(const CovariateColumn& column, const CovariateTable& tab
     if (!added) at->second = std::min(at->second, table.row[i]);
   }
   if (first_row.size() > static_cast<size_t>(max_levels)) {
-    Error error = InputError("the categorical covariate " + column.name + " has too many levels", "",
-                             "Raise --maxCatLevels, or take it out of --catCovarList.");
+    Error error = InputError("the categorical covariate " + column.name + " has too many levels",
+                             "", "Raise --maxCatLevels, or take it out of --catCovarList.");
     error.found = std::to_string(first_row.size());
     error.expected = "at most " + std::to_string(max_levels);
     return error;
@@ -128,7 +129,8 @@ Result<void> AddDummies(const CovariateColumn& column, const CovariateTable& tab
   std::sort(order.begin(), order.end());
   for (size_t k = 1; k < order.size(); ++k) {
     std::vector<double> dummy;
-    for (const uint32_t i : cohort.base) dummy.push_back(column.values[i] == double(order[k].second));
+    for (const uint32_t i : cohort.base)
+      dummy.push_back(column.values[i] == double(order[k].second));
     cohort.covariate_names.push_back(column.name + "=" + column.levels[order[k].second]);
     cohort.covariates.push_back(std::move(dummy));
   }

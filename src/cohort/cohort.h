@@ -17,14 +17,14 @@ namespace tallele {
 // Why genotyped people are not in the base set, and what else the user should be told.
 struct CohortCounts {
   size_t genotyped = 0;
-  size_t not_kept = 0;              // by --keep
-  size_t removed = 0;               // by --remove
+  size_t not_kept = 0;  // by --keep
+  size_t removed = 0;   // by --remove
   size_t filtered_by_sex = 0;
   size_t not_in_pheno_file = 0;
   size_t not_in_covar_file = 0;
-  size_t missing_covariate = 0;     // a selected covariate is missing
-  size_t incomplete_traits = 0;     // complete-case mode only
-  size_t base = 0;                  // who is left
+  size_t missing_covariate = 0;  // a selected covariate is missing
+  size_t incomplete_traits = 0;  // complete-case mode only
+  size_t base = 0;               // who is left
   size_t pheno_rows_not_genotyped = 0;
   size_t covar_rows_not_genotyped = 0;
 };
@@ -44,12 +44,12 @@ struct TraitColumn {
 // mode also all traits). In per-phenotype mode it does not depend on the traits, except
 // that people without a row in the phenotype file are not in it.
 struct Cohort {
-  std::vector<uint32_t> base;                 // positions in the genotype file, ascending
-  std::vector<std::string> base_keys;         // FID_IID of each
+  std::vector<uint32_t> base;          // positions in the genotype file, ascending
+  std::vector<std::string> base_keys;  // FID_IID of each
   std::vector<Sex> base_sex;
-  std::vector<std::string> covariate_names;   // dummies included, no intercept
+  std::vector<std::string> covariate_names;     // dummies included, no intercept
   std::vector<std::vector<double>> covariates;  // [covariate][base]
-  std::vector<TraitColumn> traits;            // in the order asked for
+  std::vector<TraitColumn> traits;              // in the order asked for
   CohortCounts counts;
 };
 

@@ -59,8 +59,9 @@ TEST_F(CohortFiles, PeopleAreAlignedToTheGenotypeFile) {
 TEST_F(CohortFiles, TolerantFormsReadTheSame) {
   const Cohort plain = Load(kPheno);
   for (const std::string& text :
-       {std::string("\xEF\xBB\xBF#FID   IID\tA\tB\r\nF\tP3\t3\t\r\nF\tP1\t1\t10\r\nF\tP2\t2\tNaN\r\n"
-                    "F\tP4\t4\t40\r\n\r\nX\tY\t9\t9\r\nF\tP5\tNA\t50\r\n"),
+       {std::string(
+            "\xEF\xBB\xBF#FID   IID\tA\tB\r\nF\tP3\t3\t\r\nF\tP1\t1\t10\r\nF\tP2\t2\tNaN\r\n"
+            "F\tP4\t4\t40\r\n\r\nX\tY\t9\t9\r\nF\tP5\tNA\t50\r\n"),
         std::string("FID  IID  A   B \nF P3   3 NA  \n F P1 1 10\nF P2 2 .\nF P4 4 40\nX Y 9 9\n\n"
                     "F P5 NA 50")}) {
     // The first form's header mixes blanks and tabs before the second column: one file, one rule.
@@ -98,7 +99,8 @@ TEST_F(CohortFiles, ErrorsNameLineColumnFoundAndExpected) {
 // Junk in a covariate is an error whoever has it; a missing one drops the person for all traits.
 TEST_F(CohortFiles, CovariatesDecideTheBaseSet) {
   EXPECT_NE(Message(kPheno, "FID IID C\nNOT GENOTYPED junk\n").find("junk"), std::string::npos);
-  const Cohort cohort = Load(kPheno, "FID IID C D\nF P1 1 1\nF P2 NA 1\nF P3 2 0\nF P6 1 1\nF P4 5 2\n");
+  const Cohort cohort =
+      Load(kPheno, "FID IID C D\nF P1 1 1\nF P2 NA 1\nF P3 2 0\nF P6 1 1\nF P4 5 2\n");
   EXPECT_EQ(cohort.base, (std::vector<uint32_t>{0, 2, 3}));
   EXPECT_EQ(cohort.counts.missing_covariate, 1u);
   EXPECT_EQ(cohort.counts.not_in_covar_file, 1u);

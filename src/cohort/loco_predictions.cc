@@ -78,8 +78,8 @@ Result<std::shared_ptr<const Alignment>> Align(const LineReader& reader, std::st
   size_t at = 0;
   const std::string_view mark = NextToken(header, at);
   if (mark != "FID_IID") {
-    Error error = InputError("the first line of a LOCO file must begin with FID_IID", reader.Where(),
-                             "Give the files that REGENIE's step 1 wrote.");
+    Error error = InputError("the first line of a LOCO file must begin with FID_IID",
+                             reader.Where(), "Give the files that REGENIE's step 1 wrote.");
     error.found = std::string(mark.substr(0, 60));
     error.expected = "FID_IID";
     return error;
@@ -92,9 +92,10 @@ Result<std::shared_ptr<const Alignment>> Align(const LineReader& reader, std::st
     alignment->base_of_column.push_back(person);
     if (person == kAbsent) continue;
     if (found[person]) {
-      return InputError("a person stands twice in the header", reader.Where() + ", column " +
-                        std::to_string(alignment->base_of_column.size() + 1),
-                        "Make the predictions again.");
+      return InputError(
+          "a person stands twice in the header",
+          reader.Where() + ", column " + std::to_string(alignment->base_of_column.size() + 1),
+          "Make the predictions again.");
     }
     found[person] = true;
     ++num_found;
@@ -141,7 +142,8 @@ class FileIndexer {
       const std::string_view label = NextToken(line, at);
       if (label.empty()) continue;
       const auto code = ChromosomeCode(label, num_autosomes_);
-      // Step 1 writes 23 rows whatever --nauto says; rows of unknown chromosomes are never asked for.
+      // Step 1 writes 23 rows whatever --nauto says; rows of unknown chromosomes are never asked
+      // for.
       if (!code) continue;
       RowEntry entry{reader.line_number(), Sha256Hex(line)};
       fingerprint.Update(std::to_string(*code) + ":" + entry.digest + ";");
@@ -168,7 +170,8 @@ class FileIndexer {
 std::string ResolvePath(const std::string& list, const std::string& path) {
   if (path.starts_with('/')) return path;
   const std::string beside = FolderOf(list) + "/" + path;
-  return PosixFileEnv().Identity(beside).ok() || !PosixFileEnv().Identity(path).ok() ? beside : path;
+  return PosixFileEnv().Identity(beside).ok() || !PosixFileEnv().Identity(path).ok() ? beside
+                                                                                     : path;
 }
 
 // Path of each trait that the list names.
@@ -192,9 +195,9 @@ Result<std::map<std::string, std::string>> ReadPredList(const std::string& list)
     }
     const auto [earlier, added] = lines.try_emplace(trait, reader->line_number());
     if (!added) {
-      return InputError("trait " + trait + " already stood on line " +
-                            std::to_string(earlier->second),
-                        reader->Where(), "Keep one line for each trait.");
+      return InputError(
+          "trait " + trait + " already stood on line " + std::to_string(earlier->second),
+          reader->Where(), "Keep one line for each trait.");
     }
     paths[trait] = ResolvePath(list, path);
   }

@@ -13,9 +13,9 @@ namespace tallele {
 
 // Predictions of one trait for one chromosome.
 struct LocoVector {
-  std::vector<double> values;   // [base]; NaN where the file has no value
-  size_t absent_people = 0;     // base people whose id is not in the file
-  size_t missing_values = 0;    // base people with NA on this chromosome
+  std::vector<double> values;  // [base]; NaN where the file has no value
+  size_t absent_people = 0;    // base people whose id is not in the file
+  size_t missing_values = 0;   // base people with NA on this chromosome
 };
 
 // Leave-one-chromosome-out predictions of several traits, as REGENIE's step 1 writes them

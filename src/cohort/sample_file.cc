@@ -102,8 +102,9 @@ Result<std::vector<SampleIdentity>> ReadOxfordSamples(const std::string& path,
     samples.push_back(std::move(sample));
   }
   if (samples.size() == expected_count) return samples;
-  Error error = InputError("the sample file names another number of people than the genotype file has",
-                           path, "Give the sample file that belongs to the genotype file.");
+  Error error =
+      InputError("the sample file names another number of people than the genotype file has", path,
+                 "Give the sample file that belongs to the genotype file.");
   error.found = std::to_string(samples.size());
   error.expected = std::to_string(expected_count);
   return error;

@@ -47,7 +47,8 @@ Result<void> TextTable::ReadHeader() {
   if (!fields_.empty() && fields_[0] == "IID") {
     num_identity_ = 1;
   } else if (fields_.size() < 2 || fields_[0] != "FID" || fields_[1] != "IID") {
-    Error error = InputError("the header does not begin with FID and IID", reader_->Where(), advice);
+    Error error =
+        InputError("the header does not begin with FID and IID", reader_->Where(), advice);
     error.found = fields_.empty() ? "an empty line" : std::string(fields_[0]);
     if (fields_.size() > 1) error.found += " " + std::string(fields_[1]);
     error.expected = "FID IID";
@@ -80,10 +81,10 @@ Result<bool> TextTable::Next(TableRow* row) {
   } while (Trim(line).empty());
   Split(line);
   if (fields_.size() != columns_.size() + num_identity_) {
-    Error error = InputError("the line has another number of fields than the header",
-                             reader_->Where(),
-                             split_at_tabs_ ? "The file is split at tabs, since its header has some."
-                                            : "Write missing values as NA.");
+    Error error =
+        InputError("the line has another number of fields than the header", reader_->Where(),
+                   split_at_tabs_ ? "The file is split at tabs, since its header has some."
+                                  : "Write missing values as NA.");
     error.found = std::to_string(fields_.size());
     error.expected = std::to_string(columns_.size() + num_identity_);
     return error;
@@ -92,7 +93,8 @@ Result<bool> TextTable::Next(TableRow* row) {
   row->iid = fields_[num_identity_ - 1];
   row->cells = std::span<const std::string_view>(fields_).subspan(num_identity_);
   if (row->fid.empty() || row->iid.empty()) {
-    return InputError("an identifier is empty", reader_->Where(), "Give everybody a FID and an IID.");
+    return InputError("an identifier is empty", reader_->Where(),
+                      "Give everybody a FID and an IID.");
   }
   std::string person(row->fid);
   person.append(1, '\t').append(row->iid);

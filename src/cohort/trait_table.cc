@@ -30,8 +30,8 @@ class CellReader {
     double value = 0;
     const NumberOutcome outcome = ParseDouble(cell, &value);
     if (outcome != NumberOutcome::kOk) {
-      return table.CellError(column, std::string("a cell holds ") + NumberOutcomeText(outcome), cell,
-                             "a number, or NA");
+      return table.CellError(column, std::string("a cell holds ") + NumberOutcomeText(outcome),
+                             cell, "a number, or NA");
     }
     num_minus_nine_ += value == -9;
     return value;
@@ -66,7 +66,8 @@ Result<std::vector<std::string>> ChooseColumns(const TextTable& table,
   return chosen;
 }
 
-Result<std::vector<size_t>> Positions(const TextTable& table, const std::vector<std::string>& names) {
+Result<std::vector<size_t>> Positions(const TextTable& table,
+                                      const std::vector<std::string>& names) {
   std::vector<size_t> positions;
   for (const std::string& name : names) {
     TALLELE_ASSIGN(const size_t position, table.Column(name));
@@ -98,7 +99,8 @@ Result<TraitTable> ReadTraits(const CohortRequest& request, const SampleLookup& 
     traits.rows_not_genotyped += !person;
     if (person) traits.present[*person] = true;
     for (size_t t = 0; t < positions.size(); ++t) {
-      TALLELE_ASSIGN(const double value, cells.Number(*table, positions[t], row.cells[positions[t]]));
+      TALLELE_ASSIGN(const double value,
+                     cells.Number(*table, positions[t], row.cells[positions[t]]));
       const bool binary = request.family == TraitFamily::kBinary;
       if (binary && !(value == 0 || value == 1 || value != value)) {
         return table->CellError(positions[t], "a binary trait is neither 0 nor 1",
@@ -135,8 +137,10 @@ Result<CovariateTable> ReadCovariates(const CohortRequest& request,
   covariates.row.assign(num_samples, 0);
   std::vector<std::unordered_map<std::string, size_t>> codes(names.size());
   for (const std::string& name : names) {
-    covariates.columns.push_back({name, Contains(request.categorical_covariates, name),
-                                  std::vector<double>(num_samples, kMissing), {}});
+    covariates.columns.push_back({name,
+                                  Contains(request.categorical_covariates, name),
+                                  std::vector<double>(num_samples, kMissing),
+                                  {}});
   }
   CellReader cells(request.missing_codes);
   TableRow row;

@@ -26,14 +26,14 @@ Result<TraitTable> ReadTraits(const CohortRequest& request, const SampleLookup& 
 struct CovariateColumn {
   std::string name;
   bool categorical = false;
-  std::vector<double> values;        // [file position]; NaN = missing
-  std::vector<std::string> levels;   // of a categorical column, by code
+  std::vector<double> values;       // [file position]; NaN = missing
+  std::vector<std::string> levels;  // of a categorical column, by code
 };
 
 struct CovariateTable {
   std::vector<CovariateColumn> columns;
-  std::vector<bool> present;           // [file position]
-  std::vector<int64_t> row;            // [file position]: order in the file
+  std::vector<bool> present;  // [file position]
+  std::vector<int64_t> row;   // [file position]: order in the file
   size_t rows_not_genotyped = 0;
 };
 // `trait_names`: a covariate of the same name as an analysed trait is left out, with a message.

@@ -108,8 +108,9 @@ Result<NonParRegion> ParseParRegion(std::string_view text) {
     const auto last = ParsePosition(text.substr(comma + 1));
     if (first && last && *first <= *last) return NonParRegion{*first, *last};
   }
-  return RangeError(text, "b36, hg18, b37, hg19, b38, hg38 or FIRST,LAST of the part outside the "
-                          "pseudo-autosomal regions");
+  return RangeError(text,
+                    "b36, hg18, b37, hg19, b38, hg38 or FIRST,LAST of the part outside the "
+                    "pseudo-autosomal regions");
 }
 
 Result<VariantWindow> ParseVariantWindow(std::string_view text, int num_autosomes) {

@@ -36,7 +36,7 @@ Result<VariantWindow> ParseVariantWindow(std::string_view text, int num_autosome
 struct VariantSelectionRequest {
   std::vector<std::string> extract_files;  // ids, first token of each line
   std::vector<std::string> exclude_files;
-  std::vector<std::string> chromosomes;    // labels; empty: all
+  std::vector<std::string> chromosomes;  // labels; empty: all
   std::optional<VariantWindow> window;
   int num_autosomes = 22;
 };

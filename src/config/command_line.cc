@@ -60,6 +60,7 @@ std::vector<Spelling> MakeSpellings(CLI::App& app) {
     } else {
       s.option = app.add_option(s.flag->name, s.texts)
                      ->expected(1)
+                     ->allow_extra_args(false)
                      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
   }
@@ -73,8 +74,7 @@ Result<void> AddToLayer(const Spelling& s, OptionLayer& layer) {
   std::vector<std::string> texts = s.texts;
   if (is_switch) texts = {s.flag->value.empty() ? "true" : s.flag->value};
   if (!IsList(s.spec->type) && texts.size() > 1) {
-    return UsageError("the option " + s.flag->name + " is given more than once",
-                      "Give it once.");
+    return UsageError("the option " + s.flag->name + " is given more than once", "Give it once.");
   }
   TALLELE_ASSIGN(OptionValue value, ParseOptionValue(*s.spec, s.flag->name, texts, true));
   const auto [at, added] = layer.given.try_emplace(s.spec, GivenOption{value, s.flag->name});
@@ -92,9 +92,9 @@ Result<void> AddToLayer(const Spelling& s, OptionLayer& layer) {
     return {};
   }
   if (earlier.value.items == value.items) return {};
-  return UsageError("the options " + earlier.spelled + " and " + s.flag->name +
-                        " contradict each other",
-                    "Give one of them.");
+  return UsageError(
+      "the options " + earlier.spelled + " and " + s.flag->name + " contradict each other",
+      "Give one of them.");
 }
 
 }  // namespace

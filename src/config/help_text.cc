@@ -53,7 +53,8 @@ std::string RegenieHelp() {
       "tallele regenie: single-variant association tests, REGENIE's step 2\n\n"
       "  tallele regenie --bgen FILE --phenoFile FILE --pred FILE --out PREFIX [options]\n"
       "  tallele regenie --config FILE [options]\n\n"
-      "A command line of REGENIE 4.1.2 works as it is. Options win over the TOML file of --config.\n";
+      "A command line of REGENIE 4.1.2 works as it is. Options win over the TOML file of "
+      "--config.\n";
   std::string group;
   for (const OptionSpec& spec : RegenieOptions()) {
     if (spec.flags.empty()) continue;
@@ -80,13 +81,15 @@ std::string RegenieReferencePage() {
       "Made from the option table by `tallele help --markdown`. Options marked * change results.\n";
   std::string group;
   const auto cell = [](std::string text) {
-    for (size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, "\\");
+    for (size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2)
+      text.insert(at, "\\");
     return text;
   };
   for (const OptionSpec& spec : RegenieOptions()) {
     if (spec.group != group) {
       group = spec.group;
-      out += "\n## " + group + "\n\n| flag | TOML | default | meaning |\n| --- | --- | --- | --- |\n";
+      out +=
+          "\n## " + group + "\n\n| flag | TOML | default | meaning |\n| --- | --- | --- | --- |\n";
     }
     const std::string key = spec.section.empty() ? "" : "`[" + spec.section + "] " + spec.key + "`";
     out += "| `" + cell(Spellings(spec)) + "`" + (spec.changes_results ? " *" : "") + " | " + key +

@@ -149,7 +149,8 @@ Result<OptionValue> ParseOptionValue(const OptionSpec& spec, const std::string& 
     case OptionType::kChoice:
       return ParseChoice(spec, shown_name, text);
     default:
-      if (text.empty()) return UsageError(shown_name + " is empty", "Give a value or leave it out.");
+      if (text.empty())
+        return UsageError(shown_name + " is empty", "Give a value or leave it out.");
       return OptionValue{{text}};
   }
 }

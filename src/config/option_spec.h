@@ -11,11 +11,11 @@
 namespace tallele {
 
 enum class OptionType {
-  kFlag,        // present or not; TOML boolean
+  kFlag,  // present or not; TOML boolean
   kInteger,
   kNumber,
   kText,
-  kChoice,      // one of OptionSpec::choices
+  kChoice,  // one of OptionSpec::choices
   kPath,
   kPathList,    // comma-separated and repeatable; TOML array of strings
   kTextList,    // likewise

@@ -12,15 +12,32 @@ struct Refusal {
 
 constexpr char kBinary[] =
     "binary traits are not available yet. Use a quantitative trait, or REGENIE for this one";
-constexpr std::string_view kBinaryFlags[] = {
-    "--cc12", "-1", "--firth", "--approx", "--firth-se", "--spa", "--pThresh", "--niter",
-    "--maxstep-null", "--maxiter-null", "--write-null-firth", "--use-null-firth", "--compute-all",
-    "--skip-fast-firth", "--minCaseCount", "--af-cc", "--binary-fallback"};
+constexpr std::string_view kBinaryFlags[] = {"--cc12",
+                                             "-1",
+                                             "--firth",
+                                             "--approx",
+                                             "--firth-se",
+                                             "--spa",
+                                             "--pThresh",
+                                             "--niter",
+                                             "--maxstep-null",
+                                             "--maxiter-null",
+                                             "--write-null-firth",
+                                             "--use-null-firth",
+                                             "--compute-all",
+                                             "--skip-fast-firth",
+                                             "--minCaseCount",
+                                             "--af-cc",
+                                             "--binary-fallback"};
 
 constexpr char kSurvival[] =
     "time-to-event and count traits are not available. Use REGENIE for them";
-constexpr std::string_view kSurvivalFlags[] = {"--t2e", "--ct", "--eventColList", "--coxnofirth",
-                                               "--coxscore-exact", "--nocov-approx",
+constexpr std::string_view kSurvivalFlags[] = {"--t2e",
+                                               "--ct",
+                                               "--eventColList",
+                                               "--coxnofirth",
+                                               "--coxscore-exact",
+                                               "--nocov-approx",
                                                "--htp-with-event"};
 
 constexpr char kTransposed[] =
@@ -29,7 +46,8 @@ constexpr std::string_view kTransposedFlags[] = {"--tpheno-file", "--tpheno-inde
                                                  "--tpheno-ignoreCols", "--iid-only"};
 
 constexpr char kResidualRank[] =
-    "the rank transform of residuals is not available. Use --apply-rint, or transform the residuals "
+    "the rank transform of residuals is not available. Use --apply-rint, or transform the "
+    "residuals "
     "beforehand";
 constexpr std::string_view kResidualRankFlags[] = {"--apply-rerint", "--apply-rerint-cov"};
 
@@ -77,55 +95,116 @@ constexpr char kTuning[] =
 constexpr std::string_view kTuningFlags[] = {"--prop-zero-thr", "--seed", "--lowmem",
                                              "--lowmem-prefix"};
 
-constexpr char kStep1[] = "it belongs to step 1. Run step 1 with REGENIE and give its list with --pred";
-constexpr std::string_view kStep1Flags[] = {
-    "--cv", "--loocv", "--l0", "--l1", "--setl0", "--setl1", "--split-l0", "--run-l0", "--run-l1",
-    "--l1-phenoList", "--keep-l0", "--print-prs", "--use-relative-path", "--force-step1",
-    "--within", "--test-l0", "--l0-pval-thr", "--select-l0", "--rm-l0-pct", "--l0-event",
-    "--l1-full", "--prior-alpha", "--use-adam", "--adam-mini", "--print", "--early-exit",
-    "--t2e-event-l0", "--t2e-l1-pi6"};
+constexpr char kStep1[] =
+    "it belongs to step 1. Run step 1 with REGENIE and give its list with --pred";
+constexpr std::string_view kStep1Flags[] = {"--cv",
+                                            "--loocv",
+                                            "--l0",
+                                            "--l1",
+                                            "--setl0",
+                                            "--setl1",
+                                            "--split-l0",
+                                            "--run-l0",
+                                            "--run-l1",
+                                            "--l1-phenoList",
+                                            "--keep-l0",
+                                            "--print-prs",
+                                            "--use-relative-path",
+                                            "--force-step1",
+                                            "--within",
+                                            "--test-l0",
+                                            "--l0-pval-thr",
+                                            "--select-l0",
+                                            "--rm-l0-pct",
+                                            "--l0-event",
+                                            "--l1-full",
+                                            "--prior-alpha",
+                                            "--use-adam",
+                                            "--adam-mini",
+                                            "--print",
+                                            "--early-exit",
+                                            "--t2e-event-l0",
+                                            "--t2e-l1-pi6"};
 
 constexpr char kInteraction[] =
-    "conditional and interaction tests are not available. Use REGENIE for them, or add the variants "
+    "conditional and interaction tests are not available. Use REGENIE for them, or add the "
+    "variants "
     "as covariates";
-constexpr std::string_view kInteractionFlags[] = {
-    "--condition-list", "--condition-file", "--condition-file-sample", "--max-condition-vars",
-    "--interaction", "--interaction-snp", "--interaction-file", "--interaction-file-sample",
-    "--interaction-file-reffirst", "--interaction-prs", "--no-condtl", "--force-condtl",
-    "--rare-mac", "--force-robust", "--no-robust", "--force-hc4", "--hlm-novquad"};
+constexpr std::string_view kInteractionFlags[] = {"--condition-list",
+                                                  "--condition-file",
+                                                  "--condition-file-sample",
+                                                  "--max-condition-vars",
+                                                  "--interaction",
+                                                  "--interaction-snp",
+                                                  "--interaction-file",
+                                                  "--interaction-file-sample",
+                                                  "--interaction-file-reffirst",
+                                                  "--interaction-prs",
+                                                  "--no-condtl",
+                                                  "--force-condtl",
+                                                  "--rare-mac",
+                                                  "--force-robust",
+                                                  "--no-robust",
+                                                  "--force-hc4",
+                                                  "--hlm-novquad"};
 
 constexpr char kSets[] = "gene and set tests are not available. Use REGENIE for them";
-constexpr std::string_view kSetFlags[] = {
-    "--set-list", "--anno-file", "--anno-labels", "--mask-def", "--aaf-file", "--set-singletons",
-    "--aaf-bins", "--build-mask", "--singleton-carrier", "--extract-sets", "--exclude-sets",
-    "--extract-setlist", "--exclude-setlist", "--vc-tests", "--vc-maxAAF", "--vc-MACthr",
-    "--skat-params", "--acat-beta", "--skato-rho", "--weights-col", "--multiply-weights", "--joint",
-    "--joint-only", "--rgc-gene-p", "--rgc-gene-def", "--mask-lovo", "--lovo-snplist",
-    "--mask-lodo", "--write-mask", "--write-mask-snplist", "--write-setlist", "--skip-test",
-    "--check-burden-files", "--strict-check-burden", "--skip-sbat", "--sbat-napprox",
-    "--sbat-adapt", "--sbat-mtw", "--skip-cf-burden", "--remeta-save-ld", "--remeta-ld-spr"};
+constexpr std::string_view kSetFlags[] = {"--set-list",           "--anno-file",
+                                          "--anno-labels",        "--mask-def",
+                                          "--aaf-file",           "--set-singletons",
+                                          "--aaf-bins",           "--build-mask",
+                                          "--singleton-carrier",  "--extract-sets",
+                                          "--exclude-sets",       "--extract-setlist",
+                                          "--exclude-setlist",    "--vc-tests",
+                                          "--vc-maxAAF",          "--vc-MACthr",
+                                          "--skat-params",        "--acat-beta",
+                                          "--skato-rho",          "--weights-col",
+                                          "--multiply-weights",   "--joint",
+                                          "--joint-only",         "--rgc-gene-p",
+                                          "--rgc-gene-def",       "--mask-lovo",
+                                          "--lovo-snplist",       "--mask-lodo",
+                                          "--write-mask",         "--write-mask-snplist",
+                                          "--write-setlist",      "--skip-test",
+                                          "--check-burden-files", "--strict-check-burden",
+                                          "--skip-sbat",          "--sbat-napprox",
+                                          "--sbat-adapt",         "--sbat-mtw",
+                                          "--skip-cf-burden",     "--remeta-save-ld",
+                                          "--remeta-ld-spr"};
 
 constexpr char kOthers[] =
     "LD matrices and multi-trait tests are not available. Use REGENIE for them";
 constexpr std::string_view kOtherFlags[] = {
-    "--compute-corr", "--output-corr-text", "--forcein-vars", "--ld-extract", "--skip-scaleG",
-    "--sparse-thr", "--mt", "--multiphen", "--mcc", "--mcc-skew", "--mcc-thr"};
+    "--compute-corr", "--output-corr-text", "--forcein-vars", "--ld-extract",
+    "--skip-scaleG",  "--sparse-thr",       "--mt",           "--multiphen",
+    "--mcc",          "--mcc-skew",         "--mcc-thr"};
 
-constexpr Refusal kFlags[] = {
-    {kBinary, kBinaryFlags},           {kSurvival, kSurvivalFlags}, {kTransposed, kTransposedFlags},
-    {kResidualRank, kResidualRankFlags}, {kImpute, kImputeFlags},   {kPgen, kPgenFlags},
-    {kMacLists, kMacListFlags},        {kDosage, kDosageFlags},     {kBlocks, kBlockFlags},
-    {kScore, kScoreFlags},             {kReference, kReferenceFlags}, {kLayouts, kLayoutFlags},
-    {kTuning, kTuningFlags},           {kStep1, kStep1Flags},
-    {kInteraction, kInteractionFlags}, {kSets, kSetFlags},          {kOthers, kOtherFlags}};
+constexpr Refusal kFlags[] = {{kBinary, kBinaryFlags},
+                              {kSurvival, kSurvivalFlags},
+                              {kTransposed, kTransposedFlags},
+                              {kResidualRank, kResidualRankFlags},
+                              {kImpute, kImputeFlags},
+                              {kPgen, kPgenFlags},
+                              {kMacLists, kMacListFlags},
+                              {kDosage, kDosageFlags},
+                              {kBlocks, kBlockFlags},
+                              {kScore, kScoreFlags},
+                              {kReference, kReferenceFlags},
+                              {kLayouts, kLayoutFlags},
+                              {kTuning, kTuningFlags},
+                              {kStep1, kStep1Flags},
+                              {kInteraction, kInteractionFlags},
+                              {kSets, kSetFlags},
+                              {kOthers, kOtherFlags}};
 
 constexpr char kRemoved[] =
     "this key of a pre-release was removed; nothing replaces it. Delete the line";
-constexpr std::string_view kRemovedKeys[] = {
-    "firth_newton_raphson_zero_start_iterations", "use_block_firth_math",
-    "firth_coefficient_tolerance", "firth_likelihood_tolerance",
-    "firth_step_halving_maximum_attempts", "firth_step_halving_scale",
-    "firth_initial_response_scale"};
+constexpr std::string_view kRemovedKeys[] = {"firth_newton_raphson_zero_start_iterations",
+                                             "use_block_firth_math",
+                                             "firth_coefficient_tolerance",
+                                             "firth_likelihood_tolerance",
+                                             "firth_step_halving_maximum_attempts",
+                                             "firth_step_halving_scale",
+                                             "firth_initial_response_scale"};
 
 constexpr char kCompiler[] =
     "there is no just-in-time compiler here, so there is no cache to place. Delete the line";
@@ -148,9 +227,9 @@ constexpr std::string_view kResumeKeys[] = {"resume", "recover_attempt", "fenced
 constexpr char kHash[] = "the file's content hash is not checked yet. Delete the line";
 constexpr std::string_view kHashKeys[] = {"bgen_content_sha256"};
 
-constexpr Refusal kKeys[] = {{kRemoved, kRemovedKeys},     {kCompiler, kCompilerKeys},
+constexpr Refusal kKeys[] = {{kRemoved, kRemovedKeys},      {kCompiler, kCompilerKeys},
                              {kThresholds, kThresholdKeys}, {kWriters, kWriterKeys},
-                             {kResume, kResumeKeys},       {kHash, kHashKeys}};
+                             {kResume, kResumeKeys},        {kHash, kHashKeys}};
 
 std::string Find(std::span<const Refusal> table, std::string_view name) {
   for (const Refusal& refusal : table) {

@@ -30,17 +30,21 @@ std::string Quote(const std::string& text) {
 std::string TomlValue(const OptionSpec& spec, const OptionValue& value) {
   switch (spec.type) {
     case OptionType::kFlag:
-    case OptionType::kInteger: return value.Text();
+    case OptionType::kInteger:
+      return value.Text();
     case OptionType::kNumber:
       // TOML tells 5 from 5.0; either is read as a number.
       return value.Text();
     case OptionType::kText:
     case OptionType::kChoice:
-    case OptionType::kPath: return Quote(value.Text());
-    default: break;
+    case OptionType::kPath:
+      return Quote(value.Text());
+    default:
+      break;
   }
   std::string out = "[";
-  for (size_t i = 0; i < value.items.size(); ++i) out += (i == 0 ? "" : ", ") + Quote(value.items[i]);
+  for (size_t i = 0; i < value.items.size(); ++i)
+    out += (i == 0 ? "" : ", ") + Quote(value.items[i]);
   return out + "]";
 }
 
@@ -59,7 +63,8 @@ std::string EffectiveToml(const OptionLayer& merged) {
 Result<void> AddDefaults(OptionLayer& merged) {
   for (const OptionSpec& spec : RegenieOptions()) {
     if (spec.default_value.empty() || merged.Has(spec)) continue;
-    TALLELE_ASSIGN(OptionValue value, ParseOptionValue(spec, spec.key, {spec.default_value}, false));
+    TALLELE_ASSIGN(OptionValue value,
+                   ParseOptionValue(spec, spec.key, {spec.default_value}, false));
     merged.given[&spec] = {std::move(value), "default"};
   }
   return {};
@@ -72,9 +77,9 @@ Result<void> RequireFile(const std::string& path, const char* option) {
 
 Result<void> CheckInputs(const ScanRequest& scan) {
   if (scan.bgen.empty() == scan.bed.empty()) {
-    return UsageError(scan.bgen.empty() ? "no genotype file is given"
-                                        : "two genotype files are given",
-                      "Give exactly one of --bgen and --bed.");
+    return UsageError(
+        scan.bgen.empty() ? "no genotype file is given" : "two genotype files are given",
+        "Give exactly one of --bgen and --bed.");
   }
   if (scan.cohort.pheno_file.empty()) {
     return UsageError("no phenotype file is given", "Give it with --phenoFile.");
@@ -91,8 +96,9 @@ Result<void> CheckInputs(const ScanRequest& scan) {
     return UsageError("--sample and --bgi belong to --bgen", "Leave them out with --bed.");
   }
   const CohortRequest& cohort = scan.cohort;
-  if (cohort.covar_file.empty() && (!cohort.covar_columns.empty() || !cohort.covar_exclude.empty() ||
-                                    !cohort.categorical_covariates.empty())) {
+  if (cohort.covar_file.empty() &&
+      (!cohort.covar_columns.empty() || !cohort.covar_exclude.empty() ||
+       !cohort.categorical_covariates.empty())) {
     return UsageError("covariates are named, but no covariate file is given",
                       "Give it with --covarFile.");
   }

@@ -26,25 +26,35 @@ std::optional<std::string> ScalarText(const toml::node& node) {
 
 const char* ExpectedType(OptionType type) {
   switch (type) {
-    case OptionType::kFlag: return "true or false";
-    case OptionType::kInteger: return "an integer";
-    case OptionType::kNumber: return "a number";
+    case OptionType::kFlag:
+      return "true or false";
+    case OptionType::kInteger:
+      return "an integer";
+    case OptionType::kNumber:
+      return "a number";
     case OptionType::kText:
     case OptionType::kChoice:
-    case OptionType::kPath: return "a string";
-    default: return "an array of strings";
+    case OptionType::kPath:
+      return "a string";
+    default:
+      return "an array of strings";
   }
 }
 
 bool HasType(const toml::node& node, OptionType type) {
   switch (type) {
-    case OptionType::kFlag: return node.is_boolean();
-    case OptionType::kInteger: return node.is_integer();
-    case OptionType::kNumber: return node.is_number();
+    case OptionType::kFlag:
+      return node.is_boolean();
+    case OptionType::kInteger:
+      return node.is_integer();
+    case OptionType::kNumber:
+      return node.is_number();
     case OptionType::kText:
     case OptionType::kChoice:
-    case OptionType::kPath: return node.is_string();
-    default: break;
+    case OptionType::kPath:
+      return node.is_string();
+    default:
+      break;
   }
   if (node.is_string()) return true;  // one item, or several with commas
   const auto* array = node.as_array();
@@ -91,7 +101,8 @@ class Reader {
     return ConfigError(std::move(what), Where(path_, node.source()), std::move(advice));
   }
 
-  Error UnknownKey(const toml::node& node, const std::string& section, const std::string& key) const {
+  Error UnknownKey(const toml::node& node, const std::string& section,
+                   const std::string& key) const {
     if (const std::string why = WhyKeyIsRefused(section, key); !why.empty()) {
       return Bad(node, "the key " + section + "." + key + " is refused", why + ".");
     }
@@ -117,7 +128,9 @@ class Reader {
         known = true;
       }
       if (!known && node.is_boolean() && said == "false") return {};
-      if (!known) return Bad(node, "the value of " + name + " is not one that is known", "Found " + said + ".");
+      if (!known)
+        return Bad(node, "the value of " + name + " is not one that is known",
+                   "Found " + said + ".");
     } else if (!HasType(node, spec->type)) {
       Error error = Bad(node, "the key " + name + " has the wrong type", "");
       error.found = ScalarText(node).value_or("a table, array or date");

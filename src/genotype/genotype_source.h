@@ -27,9 +27,9 @@ struct SampleIdentity {
 
 // What a genotype file is, for `inspect`, for logs and for choosing a way to read it.
 struct GenotypeFormat {
-  std::string name;         // "BGEN", "PLINK 1 BED"
-  std::string layout;       // "layout 2", "SNP-major"
-  std::string compression;  // "none", "zlib", "zstd"
+  std::string name;                // "BGEN", "PLINK 1 BED"
+  std::string layout;              // "layout 2", "SNP-major"
+  std::string compression;         // "none", "zlib", "zstd"
   bool has_probabilities = false;  // imputed data: INFO has a meaning
   bool has_embedded_samples = false;
 };
@@ -40,9 +40,7 @@ struct SampleSelection {
   size_t num_file_samples = 0;
   std::optional<std::vector<uint32_t>> file_positions;
 
-  size_t num_samples() const {
-    return file_positions ? file_positions->size() : num_file_samples;
-  }
+  size_t num_samples() const { return file_positions ? file_positions->size() : num_file_samples; }
 };
 
 // When a variant is handed out as a carrier list rather than as a dense row.

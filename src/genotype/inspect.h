@@ -27,14 +27,14 @@ struct GenotypeSummary {
   size_t num_phased = 0;
   size_t num_with_haploid = 0;
   size_t num_high_ploidy = 0;
-  std::vector<int> bits;      // depths seen, ascending; 0 stands for hard calls
-  double missing_share = 0;   // of calls in the decoded variants
+  std::vector<int> bits;     // depths seen, ascending; 0 stands for hard calls
+  double missing_share = 0;  // of calls in the decoded variants
 };
 
 Result<GenotypeSummary> InspectGenotypes(const GenotypeSource& source, size_t variants_to_decode);
 
-// Opens `path` as what its name and first bytes say: BGEN, or a PLINK 1 fileset (.bed, .bim, .fam or
-// their common prefix).
+// Opens `path` as what its name and first bytes say: BGEN, or a PLINK 1 fileset (.bed, .bim, .fam
+// or their common prefix).
 Result<std::unique_ptr<GenotypeSource>> OpenGenotypes(const std::string& path);
 
 }  // namespace tallele

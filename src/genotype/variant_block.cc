@@ -213,9 +213,8 @@ VariantMoments SubsetMoments(const VariantBlock& block, const DecodedVariant& va
     while (haploid != variant.haploid.end() && *haploid < person) ++haploid;
     const bool one_copy = haploid != variant.haploid.end() && *haploid == person;
     const StoredPair pair = PairOf(block, variant, person);
-    const __int128 t = variant.kind == CallKind::kPhased
-                           ? __int128{pair.a0} + pair.a1
-                           : 2 * __int128{pair.a0} + pair.a1;
+    const __int128 t = variant.kind == CallKind::kPhased ? __int128{pair.a0} + pair.a1
+                                                         : 2 * __int128{pair.a0} + pair.a1;
     ++moments.num_called;
     moments.num_haploid += one_copy;
     moments.sum_t += t;

@@ -21,10 +21,10 @@ enum class VariantState : uint8_t {
 // Sums over people with a call. D is the variant's denominator. 128 bits, since 32-bit data
 // of many people overflow 64.
 struct VariantMoments {
-  int64_t num_called = 0;    // people with a call
-  int64_t num_haploid = 0;   // of those, with one copy
-  __int128 sum_t = 0;        // sum of t, dosage of the first allele = t / D
-  __int128 sum_t2 = 0;       // sum of t*t
+  int64_t num_called = 0;     // people with a call
+  int64_t num_haploid = 0;    // of those, with one copy
+  __int128 sum_t = 0;         // sum of t, dosage of the first allele = t / D
+  __int128 sum_t2 = 0;        // sum of t*t
   __int128 sum_variance = 0;  // sum of D^2 * Var(copies of an allele): see `CallVariance`
 
   VariantMoments& operator+=(const VariantMoments& other);
@@ -47,12 +47,12 @@ struct DecodedVariant {
   uint16_t baseline = 0;     // sparse: the pair of everyone who is not a carrier
   uint32_t first_row = 0;    // dense: its first plane's row in the block
 
-  std::span<const uint32_t> missing;           // block positions without a call, ascending
-  std::span<const uint32_t> haploid;           // block positions with one copy, ascending
-  std::span<const uint32_t> carriers;          // sparse only, ascending; includes the missing
-                                               // unless the baseline is (0,0)
-  std::span<const uint16_t> carrier_pairs;     // sparse only
-  VariantMoments moments;                      // over everyone in the block with a call
+  std::span<const uint32_t> missing;        // block positions without a call, ascending
+  std::span<const uint32_t> haploid;        // block positions with one copy, ascending
+  std::span<const uint32_t> carriers;       // sparse only, ascending; includes the missing
+                                            // unless the baseline is (0,0)
+  std::span<const uint16_t> carrier_pairs;  // sparse only
+  VariantMoments moments;                   // over everyone in the block with a call
 };
 
 // Some variants of one chromosome x the selected people, each in its cheapest exact form.

@@ -47,8 +47,8 @@ std::vector<CpuTarget> Detect() {
   std::vector<CpuTarget> targets = {CpuTarget::kScalar};
   const Leaf one = Cpuid(1, 0), seven = Cpuid(7, 0), seven_one = Cpuid(7, 1);
   const uint64_t states = SavedStates();
-  const bool avx2 = (states & 0x6) == 0x6 && Has(one.c, 12) && Has(seven.b, 5) &&
-                    Has(seven.b, 3) && Has(seven.b, 8);
+  const bool avx2 = (states & 0x6) == 0x6 && Has(one.c, 12) && Has(seven.b, 5) && Has(seven.b, 3) &&
+                    Has(seven.b, 8);
   if (!avx2) return targets;
   targets.push_back(CpuTarget::kAvx2);
   if (Has(seven_one.a, 4)) targets.push_back(CpuTarget::kAvxVnni);
@@ -75,11 +75,16 @@ std::string Names(std::span<const CpuTarget> targets) {
 
 std::string_view CpuTargetName(CpuTarget target) {
   switch (target) {
-    case CpuTarget::kScalar: return "scalar";
-    case CpuTarget::kAvx2: return "avx2";
-    case CpuTarget::kAvxVnni: return "avxvnni";
-    case CpuTarget::kAvx512Vnni: return "avx512vnni";
-    case CpuTarget::kAmx: return "amx";
+    case CpuTarget::kScalar:
+      return "scalar";
+    case CpuTarget::kAvx2:
+      return "avx2";
+    case CpuTarget::kAvxVnni:
+      return "avxvnni";
+    case CpuTarget::kAvx512Vnni:
+      return "avx512vnni";
+    case CpuTarget::kAmx:
+      return "amx";
   }
   return "scalar";
 }

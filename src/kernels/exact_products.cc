@@ -22,9 +22,7 @@ size_t NumTiles(CpuTarget target, size_t num_columns) {
   return (num_columns * DigitsPerColumn(target) + kDigitsPerTile - 1) / kDigitsPerTile;
 }
 
-size_t NumChunks(size_t num_people) {
-  return (num_people + kPeoplePerChunk - 1) / kPeoplePerChunk;
-}
+size_t NumChunks(size_t num_people) { return (num_people + kPeoplePerChunk - 1) / kPeoplePerChunk; }
 
 // Two digits of base 2^15: q = high * 2^15 + low, both in [-2^14, 2^14].
 void StoreInt16Digits(int32_t q, size_t column, size_t num_columns, size_t person_in_chunk,
@@ -105,9 +103,15 @@ void MultiplyInt16(const PairRows& rows, const QuantisedColumns& columns, int64_
     chunk.panel = columns.panel() + k * num_tiles * kTileBytes;
     chunk.num_pairs = people / 2;
     switch (columns.target()) {
-      case CpuTarget::kAvx512Vnni: kernels::MultiplyInt16Avx512Vnni(chunk); break;
-      case CpuTarget::kAvxVnni: kernels::MultiplyInt16AvxVnni(chunk); break;
-      default: kernels::MultiplyInt16Avx2(chunk); break;
+      case CpuTarget::kAvx512Vnni:
+        kernels::MultiplyInt16Avx512Vnni(chunk);
+        break;
+      case CpuTarget::kAvxVnni:
+        kernels::MultiplyInt16AvxVnni(chunk);
+        break;
+      default:
+        kernels::MultiplyInt16Avx2(chunk);
+        break;
     }
   }
 }
@@ -236,8 +240,8 @@ void MultiplyCarriers(std::span<const uint32_t> people, std::span<const uint16_t
   }
   std::fill_n(sums, columns.row_length(), 0);
   const int32_t base = 2 * (baseline & 255) + (baseline >> 8);
-  const kernels::CarrierSum sum{people.data(),    pairs.data(),          people.size(), base,
-                                columns.row(0),   columns.row_length(),  sums};
+  const kernels::CarrierSum sum{people.data(),  pairs.data(),         people.size(), base,
+                                columns.row(0), columns.row_length(), sums};
   if (columns.target() == CpuTarget::kScalar) {
     kernels::SumCarriersScalar(sum);
   } else {
@@ -251,11 +255,21 @@ size_t CarrierBreakEven(CpuTarget target, size_t num_people, size_t num_columns)
   // 200,000 people (docs/performance.md); fewer columns make dense rows cheaper per person.
   double share = 0.01;
   switch (target) {
-    case CpuTarget::kScalar: share = 0.5; break;
-    case CpuTarget::kAvx2: share = 0.08; break;
-    case CpuTarget::kAvxVnni: share = 0.07; break;
-    case CpuTarget::kAvx512Vnni: share = 0.04; break;
-    case CpuTarget::kAmx: share = 0.015; break;
+    case CpuTarget::kScalar:
+      share = 0.5;
+      break;
+    case CpuTarget::kAvx2:
+      share = 0.08;
+      break;
+    case CpuTarget::kAvxVnni:
+      share = 0.07;
+      break;
+    case CpuTarget::kAvx512Vnni:
+      share = 0.04;
+      break;
+    case CpuTarget::kAmx:
+      share = 0.015;
+      break;
   }
   const double columns = std::min(1.0, 0.5 + static_cast<double>(num_columns) / 82);
   return static_cast<size_t>(share * columns * static_cast<double>(num_people));

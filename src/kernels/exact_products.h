@@ -69,8 +69,8 @@ class ProductScratch {
 
 // out[r * num_columns + c] = sum over people of t(r, person) * q(person, c), exactly.
 // `rows.num_people` must equal `columns.num_people()`. |result| < 2^63 for up to 2 * 10^7 people.
-void MultiplyPairRows(const PairRows& rows, const QuantisedColumns& columns, ProductScratch& scratch,
-                      int64_t* out);
+void MultiplyPairRows(const PairRows& rows, const QuantisedColumns& columns,
+                      ProductScratch& scratch, int64_t* out);
 
 // The same sums for one row given by its carriers: everyone else has the pair `baseline`.
 // out[c] = t(baseline) * sum(c) + sum over carriers of (t - t(baseline)) * q.

@@ -1,7 +1,9 @@
 // The 16-bit product, written once. A file of one instruction set defines, before including this,
 //   struct Lanes { static constexpr int kPerTile; using Acc; Zero(); LoadDigits(const uint8_t*);
-//                  Broadcast(const int16_t*); MultiplyAdd(Acc, values, digits); AddTo(int64_t*, Acc) }
-// in its anonymous namespace: every translation unit gets its own copy, compiled with its own flags.
+//                  Broadcast(const int16_t*); MultiplyAdd(Acc, values, digits); AddTo(int64_t*,
+//                  Acc) }
+// in its anonymous namespace: every translation unit gets its own copy, compiled with its own
+// flags.
 
 // g++ 12 keeps arrays of accumulators in registers only when the loops over them are unrolled.
 #if defined(__GNUC__) && !defined(__clang__)

@@ -49,9 +49,9 @@ struct PairRows {
 
 // Exact sums over one row (padding included, it adds nothing).
 struct PairMoments {
-  int64_t sum_b = 0;            // sum of b0 + b1
-  int64_t sum_t = 0;            // sum of t = 2*b0 + b1
-  int64_t sum_t2 = 0;           // sum of t*t
+  int64_t sum_b = 0;             // sum of b0 + b1
+  int64_t sum_t = 0;             // sum of t = 2*b0 + b1
+  int64_t sum_t2 = 0;            // sum of t*t
   bool sum_exceeds_255 = false;  // some person has b0 + b1 > 255
 };
 

@@ -25,7 +25,7 @@ struct Int16Chunk {
   size_t num_rows;
   const uint8_t* panel;  // of this chunk
   size_t num_tiles;
-  size_t num_pairs;  // groups of two people
+  size_t num_pairs;    // groups of two people
   size_t flush_pairs;  // int32 lanes are emptied after so many groups
   int64_t* sums;
   size_t sums_stride;

@@ -46,8 +46,8 @@ int64_t SumLanes64(__m256i v) {
 // The eight unsigned 32-bit lanes of `v` added to four 64-bit lanes.
 __m256i Widen(__m256i sum, __m256i v) {
   const __m256i low = _mm256_set1_epi64x(0xffffffff);
-  return _mm256_add_epi64(
-      sum, _mm256_add_epi64(_mm256_and_si256(v, low), _mm256_srli_epi64(v, 32)));
+  return _mm256_add_epi64(sum,
+                          _mm256_add_epi64(_mm256_and_si256(v, low), _mm256_srli_epi64(v, 32)));
 }
 
 }  // namespace
@@ -123,8 +123,8 @@ size_t ListCarriersAvx2(const uint8_t* row, size_t num_people, uint16_t baseline
   for (; i + 32 <= num_people; i += 32) {
     const __m256i first = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + 2 * i));
     const __m256i second = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + 2 * i + 32));
-    __m256i same = _mm256_packs_epi16(_mm256_cmpeq_epi16(first, base),
-                                      _mm256_cmpeq_epi16(second, base));
+    __m256i same =
+        _mm256_packs_epi16(_mm256_cmpeq_epi16(first, base), _mm256_cmpeq_epi16(second, base));
     same = _mm256_permute4x64_epi64(same, 0xd8);  // packs works within 128-bit halves
     for (uint32_t left = ~static_cast<uint32_t>(_mm256_movemask_epi8(same)); left != 0;
          left &= left - 1) {
@@ -158,7 +158,8 @@ void SumCarriersAvx2(const CarrierSum& s) {
   constexpr size_t kAhead = 12;   // carriers whose q rows are fetched early
   constexpr size_t kVectors = 6;  // 24 columns at a time stay in registers
   for (size_t first = 0; first < s.row_length; first += 4 * kVectors) {
-    const size_t vectors = s.row_length - first < 4 * kVectors ? (s.row_length - first) / 4 : kVectors;
+    const size_t vectors =
+        s.row_length - first < 4 * kVectors ? (s.row_length - first) / 4 : kVectors;
     __m256i acc[kVectors];
     for (size_t v = 0; v < kVectors; ++v) acc[v] = _mm256_setzero_si256();
     for (size_t i = 0; i < s.num_carriers; ++i) {

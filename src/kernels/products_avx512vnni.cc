@@ -41,8 +41,7 @@ void CentreNumeratorsAvx512(const uint8_t* row, size_t num_people, int16_t* valu
   const __m512i centre = _mm512_set1_epi16(255);
   for (size_t i = 0; i < num_people; i += 32) {
     const __m512i pairs = _mm512_loadu_si512(row + 2 * i);
-    _mm512_storeu_si512(values + i,
-                        _mm512_sub_epi16(_mm512_maddubs_epi16(pairs, weights), centre));
+    _mm512_storeu_si512(values + i, _mm512_sub_epi16(_mm512_maddubs_epi16(pairs, weights), centre));
   }
 }
 

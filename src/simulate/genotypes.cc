@@ -25,7 +25,8 @@ GenotypeDrawer::GenotypeDrawer(const SimulationRequest& request,
 
 // Founder haplotype that each of everybody's two haplotypes copies on a stretch.
 std::vector<uint8_t> GenotypeDrawer::FounderOf(uint32_t chromosome, uint32_t stretch) const {
-  RandomStream random(request_.seed, StreamOf(Purpose::kSegments, StretchItem(chromosome, stretch)));
+  RandomStream random(request_.seed,
+                      StreamOf(Purpose::kSegments, StretchItem(chromosome, stretch)));
   std::vector<uint8_t> founder(2 * people_.size());
   for (size_t i = 0; i < people_.size(); ++i) {
     const uint32_t word = random.NextWord();
@@ -92,7 +93,8 @@ void GenotypeDrawer::DrawRare(const SimulatedVariant& variant, uint64_t stream,
     largest = std::max(largest, double(second_is_minor ? f : 1 - f));
   }
   largest = std::clamp(largest, 1e-9, 1.0);
-  for (uint64_t h = random.NextGap(largest); h < 2 * people_.size(); h += 1 + random.NextGap(largest)) {
+  for (uint64_t h = random.NextGap(largest); h < 2 * people_.size();
+       h += 1 + random.NextGap(largest)) {
     const SimulatedPerson& person = people_[h / 2];
     const double f = variant.population_frequency[person.population];
     const double keep = (second_is_minor ? f : 1 - f) / largest;
@@ -128,12 +130,13 @@ void ImputeProbabilities(const SimulationRequest& request, uint64_t variant, dou
   // Rare variants: few people, small noise of units of 1/255. Common ones: more people, less sure.
   const double uncertain = minor < 0.01 ? 0.03 : minor < 0.05 ? 0.06 : 0.15;
   const double largest_share = minor < 0.01 ? 0.25 : 0.8;
-  for (uint64_t i = random.NextGap(uncertain); i < copies.size(); i += 1 + random.NextGap(uncertain)) {
+  for (uint64_t i = random.NextGap(uncertain); i < copies.size();
+       i += 1 + random.NextGap(uncertain)) {
     const double u = random.NextUniform(), v = random.NextUniform();
     uint32_t p[3] = {0, 0, 0};  // by copies of the second allele
     const bool homozygous_major = copies[i] == (frequency < 0.5 ? 0 : 2);
-    const double share = minor < 0.01 && homozygous_major ? -std::log(u) * 1.5 / 255
-                                                           : largest_share * u * v;
+    const double share =
+        minor < 0.01 && homozygous_major ? -std::log(u) * 1.5 / 255 : largest_share * u * v;
     const auto moved = static_cast<uint32_t>(std::min(share, 0.8) * top);
     p[copies[i]] = top - moved;
     if (copies[i] == 1) {

@@ -59,7 +59,8 @@ double NextMinorFrequency(const SimulationRequest& request, RandomStream& random
 std::vector<SimulatedPerson> MakePeople(const SimulationRequest& request) {
   std::vector<SimulatedPerson> people;
   const size_t n = request.num_people;
-  const auto in_families = static_cast<size_t>(request.family_share * static_cast<double>(n)) / 4 * 4;
+  const auto in_families =
+      static_cast<size_t>(request.family_share * static_cast<double>(n)) / 4 * 4;
   for (size_t i = 0; i < n; ++i) {
     RandomStream random(request.seed, StreamOf(Purpose::kPeople, i));
     SimulatedPerson person;

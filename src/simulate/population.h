@@ -33,7 +33,8 @@ struct SimulatedVariant {
 };
 
 // Variants in file order: spread over the chromosomes by position. `prefix` names them, `stream`
-// keeps sets of variants apart. With `lowest_frequency` > 0 every minor allele is at least so common.
+// keeps sets of variants apart. With `lowest_frequency` > 0 every minor allele is at least so
+// common.
 std::vector<SimulatedVariant> MakeVariants(const SimulationRequest& request, size_t count,
                                            const std::string& prefix, uint64_t stream,
                                            double lowest_frequency);

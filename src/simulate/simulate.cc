@@ -97,8 +97,8 @@ Result<void> StreamVariants(size_t num_variants, size_t threads, const CancelTok
   tbb::parallel_pipeline(
       4 * threads,
       tbb::make_filter<void, std::shared_ptr<Batch>>(tbb::filter_mode::serial_in_order, source) &
-          tbb::make_filter<std::shared_ptr<Batch>, std::shared_ptr<Batch>>(tbb::filter_mode::parallel,
-                                                                           work) &
+          tbb::make_filter<std::shared_ptr<Batch>, std::shared_ptr<Batch>>(
+              tbb::filter_mode::parallel, work) &
           tbb::make_filter<std::shared_ptr<Batch>, void>(tbb::filter_mode::serial_in_order, sink));
   report(true);
   return failure.Get();
@@ -118,8 +118,8 @@ class Simulation {
   Result<SimulationSummary> Run() {
     const auto start = std::chrono::steady_clock::now();
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads_);
-    variants_ = MakeVariants(request_, request_.num_variants, "sim",
-                             StreamOf(Purpose::kVariants, 0), 0);
+    variants_ =
+        MakeVariants(request_, request_.num_variants, "sim", StreamOf(Purpose::kVariants, 0), 0);
     TALLELE_TRY(WriteSampleFile());
     TALLELE_TRY(WriteImputed());
     if (request_.num_array_variants > 0) TALLELE_TRY(WriteArray());
@@ -191,9 +191,8 @@ class Simulation {
   }
 
   Result<void> WriteArray() {
-    const std::vector<SimulatedVariant> variants =
-        MakeVariants(request_, request_.num_array_variants, "arr",
-                     StreamOf(Purpose::kArrayVariants, 0), 0.01);
+    const std::vector<SimulatedVariant> variants = MakeVariants(
+        request_, request_.num_array_variants, "arr", StreamOf(Purpose::kArrayVariants, 0), 0.01);
     std::string bim, fam;
     for (const SimulatedVariant& v : variants) {
       bim += v.chromosome + "\t" + v.id + "\t0\t" + std::to_string(v.position) + "\t" +
@@ -208,7 +207,8 @@ class Simulation {
     TALLELE_ASSIGN(const auto file, AtomicFile::Create(summary_.files.back()));
     TALLELE_TRY(file->Append(std::string_view("\x6c\x1b\x01", 3)));
     const auto make = [&](Batch& batch) {
-      for (size_t v = batch.first; v < batch.first + batch.count; ++v) AppendHardCalls(variants[v], v, batch.bytes);
+      for (size_t v = batch.first; v < batch.first + batch.count; ++v)
+        AppendHardCalls(variants[v], v, batch.bytes);
       return Result<void>();
     };
     const auto write = [&](const Batch& batch) {
@@ -277,18 +277,22 @@ bool IsShare(double x) { return x >= 0 && x <= 1; }
 }  // namespace
 
 Result<void> CheckSimulationRequest(const SimulationRequest& r) {
-  TALLELE_TRY(Require(r.num_people >= 2 && r.num_people <= 20'000'000, "people must be 2 to 20,000,000"));
-  TALLELE_TRY(Require(r.num_populations >= 1 && r.num_populations <= 32, "populations must be 1 to 32"));
-  TALLELE_TRY(Require(r.num_chromosomes >= 1 && r.num_chromosomes <= 22, "chromosomes must be 1 to 22"));
-  TALLELE_TRY(Require(r.num_variants >= r.num_chromosomes, "there must be a variant for each chromosome"));
+  TALLELE_TRY(
+      Require(r.num_people >= 2 && r.num_people <= 20'000'000, "people must be 2 to 20,000,000"));
+  TALLELE_TRY(
+      Require(r.num_populations >= 1 && r.num_populations <= 32, "populations must be 1 to 32"));
+  TALLELE_TRY(
+      Require(r.num_chromosomes >= 1 && r.num_chromosomes <= 22, "chromosomes must be 1 to 22"));
+  TALLELE_TRY(
+      Require(r.num_variants >= r.num_chromosomes, "there must be a variant for each chromosome"));
   TALLELE_TRY(Require(r.num_array_variants == 0 || r.num_array_variants >= r.num_chromosomes,
                       "there must be an array variant for each chromosome, or none"));
   TALLELE_TRY(Require(r.bits == 8 || r.bits == 16, "bits must be 8 or 16"));
   TALLELE_TRY(Require(r.fst >= 0 && r.fst < 1, "fst must be from 0 to below 1"));
   TALLELE_TRY(Require(IsShare(r.family_share) && IsShare(r.missing_call_share) &&
                           IsShare(r.missing_variant_share) && IsShare(r.array_missing_share) &&
-                          IsShare(r.prevalence) && IsShare(r.gap_share) && IsShare(r.loco_accuracy) &&
-                          IsShare(r.heritability),
+                          IsShare(r.prevalence) && IsShare(r.gap_share) &&
+                          IsShare(r.loco_accuracy) && IsShare(r.heritability),
                       "shares must be 0 to 1"));
   TALLELE_TRY(Require(r.covariate_variance >= 0, "the covariates' variance must not be negative"));
   const double mix = r.maf_mix[0] + r.maf_mix[1] + r.maf_mix[2];
@@ -305,7 +309,8 @@ Result<SimulationSummary> Simulate(const SimulationRequest& request, EventSink& 
   try {
     return Simulation(request, events, cancel).Run();
   } catch (const std::bad_alloc&) {
-    return NumericError("not enough memory for so many people", request.out, "Simulate fewer people.");
+    return NumericError("not enough memory for so many people", request.out,
+                        "Simulate fewer people.");
   }
 }
 

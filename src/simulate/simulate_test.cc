@@ -83,7 +83,8 @@ TEST(Simulate, FilesAreReadBackAndAgree) {
   EXPECT_EQ(cohort->traits[0].num_present, 1000u);
   EXPECT_EQ(cohort->traits[1].num_present, 950u);
   const std::vector<std::string> traits = {"QT1", "QT2", "BT1"};
-  auto loco = LocoPredictions::Open(request.out + "_pred.list", traits, cohort->base_keys, 22, events);
+  auto loco =
+      LocoPredictions::Open(request.out + "_pred.list", traits, cohort->base_keys, 22, events);
   ASSERT_TRUE(loco.ok()) << loco.error().Message();
   const auto row = (*loco)->Load(0, 3);
   ASSERT_TRUE(row.ok());
@@ -110,7 +111,8 @@ TEST(Simulate, SharesAndVariancesAreThoseAskedFor) {
   for (const double y : cohort->traits[2].values) cases += y;
   EXPECT_NEAR(cases / 6000, 0.2, 0.001);
   const std::vector<std::string> traits = {"QT1", "QT2", "BT1"};
-  auto loco = LocoPredictions::Open(request.out + "_pred.list", traits, cohort->base_keys, 22, events);
+  auto loco =
+      LocoPredictions::Open(request.out + "_pred.list", traits, cohort->base_keys, 22, events);
   const auto prediction = (*loco)->Load(0, 23);  // leaves nothing out
   ASSERT_TRUE(prediction.ok());
   // QT1 = 50 + 10 (covariates + g + e): the prediction has squared correlation accuracy * h2 with

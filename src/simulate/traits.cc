@@ -26,7 +26,8 @@ void Standardise(std::vector<double>& x) {
 
 // Distinct variants, common enough to be causal.
 std::vector<size_t> PickCausal(const SimulationRequest& request,
-                               const std::vector<SimulatedVariant>& variants, RandomStream& random) {
+                               const std::vector<SimulatedVariant>& variants,
+                               RandomStream& random) {
   std::vector<size_t> eligible;
   for (size_t v = 0; v < variants.size(); ++v) {
     const double f = variants[v].frequency;
@@ -82,7 +83,8 @@ void AddValues(const SimulationRequest& request, const SimulatedCovariates& cova
   const double noise = std::sqrt(1 - request.heritability);
   trait.values.resize(n);
   for (size_t i = 0; i < n; ++i) {
-    double y = std::sqrt(request.covariate_variance) * covariates.score[i] + noise * random.NextNormal();
+    double y =
+        std::sqrt(request.covariate_variance) * covariates.score[i] + noise * random.NextNormal();
     for (const std::vector<float>& part : trait.genetic) y += part[i];
     trait.values[i] = y;
   }
@@ -104,7 +106,8 @@ void AddValues(const SimulationRequest& request, const SimulatedCovariates& cova
 void MakeGaps(const SimulationRequest& request, const std::vector<SimulatedPerson>& people,
               size_t number, SimulatedTrait& trait) {
   RandomStream random(request.seed, StreamOf(Purpose::kGaps, number));
-  const auto wanted = static_cast<size_t>(request.gap_share * static_cast<double>(people.size()) + 0.5);
+  const auto wanted =
+      static_cast<size_t>(request.gap_share * static_cast<double>(people.size()) + 0.5);
   std::vector<size_t> order(people.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   for (size_t i = 0; i + 1 < order.size(); ++i) {
@@ -151,10 +154,11 @@ SimulatedCovariates MakeCovariates(const SimulationRequest& request,
       out.values[2 + k][i] = random.NextNormal() + (tells ? 5 : 0);
     }
     if (request.num_batches > 0) {
-      out.batch.push_back("b" + std::to_string(random.NextBelow(static_cast<uint32_t>(request.num_batches))));
+      out.batch.push_back(
+          "b" + std::to_string(random.NextBelow(static_cast<uint32_t>(request.num_batches))));
     }
-    out.score[i] = (age[i] - 55) / 8.7 + (sex[i] - 1.5) +
-                   (request.num_pcs > 0 ? 0.2 * out.values[2][i] : 0);
+    out.score[i] =
+        (age[i] - 55) / 8.7 + (sex[i] - 1.5) + (request.num_pcs > 0 ? 0.2 * out.values[2][i] : 0);
   }
   Standardise(out.score);
   return out;

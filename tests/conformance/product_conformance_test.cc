@@ -36,11 +36,21 @@ struct Block {
         uint8_t* pair = data + r * rows.stride + 2 * i;
         const unsigned b0 = random() % 256;
         switch (content) {
-          case Content::kRandom: pair[0] = b0, pair[1] = random() % (256 - b0); break;
-          case Content::kAllFirst: pair[0] = 255, pair[1] = 0; break;
-          case Content::kAllMiddle: pair[0] = 0, pair[1] = 255; break;
-          case Content::kAnyBytes: pair[0] = b0, pair[1] = random() % 256; break;
-          case Content::kLargestBytes: pair[0] = 255, pair[1] = 255; break;
+          case Content::kRandom:
+            pair[0] = b0, pair[1] = random() % (256 - b0);
+            break;
+          case Content::kAllFirst:
+            pair[0] = 255, pair[1] = 0;
+            break;
+          case Content::kAllMiddle:
+            pair[0] = 0, pair[1] = 255;
+            break;
+          case Content::kAnyBytes:
+            pair[0] = b0, pair[1] = random() % 256;
+            break;
+          case Content::kLargestBytes:
+            pair[0] = 255, pair[1] = 255;
+            break;
         }
       }
     }
@@ -109,7 +119,8 @@ class Conformance : public testing::TestWithParam<CpuTarget> {
 
 TEST_P(Conformance, ProductsOverOddSizes) {
   for (const size_t people : {1, 2, 15, 16, 17, 31, 32, 33, 255, 511, 512, 513, 1023, 2050}) {
-    for (const size_t rows : {1, 5, 6, 7, 13, 33}) CheckProduct(rows, people, 3, Content::kRandom, false);
+    for (const size_t rows : {1, 5, 6, 7, 13, 33})
+      CheckProduct(rows, people, 3, Content::kRandom, false);
   }
   for (size_t columns = 1; columns <= 50; ++columns) {
     CheckProduct(3, 600, columns, Content::kRandom, false);
@@ -119,8 +130,8 @@ TEST_P(Conformance, ProductsOverOddSizes) {
 
 // Every partial sum at its bound: the flush intervals are proved in comments and hit here.
 TEST_P(Conformance, ProductsAtTheBounds) {
-  for (const Content content : {Content::kAllFirst, Content::kAllMiddle, Content::kAnyBytes,
-                                Content::kLargestBytes}) {
+  for (const Content content :
+       {Content::kAllFirst, Content::kAllMiddle, Content::kAnyBytes, Content::kLargestBytes}) {
     for (const bool extreme : {false, true}) CheckProduct(2, 70000, 5, content, extreme);
   }
 }
@@ -189,7 +200,8 @@ TEST_P(Conformance, CarriersGiveTheSumsOfTheDenseRow) {
       }
       std::vector<uint32_t> who(PaddedPeople(people) + 32);
       std::vector<uint16_t> pairs(PaddedPeople(people) + 32);
-      const size_t count = ListCarriers(GetParam(), row, people, baseline, who.data(), pairs.data());
+      const size_t count =
+          ListCarriers(GetParam(), row, people, baseline, who.data(), pairs.data());
       ASSERT_EQ(count, CountCarriers(GetParam(), row, people, baseline));
       who.resize(count), pairs.resize(count);
       EXPECT_TRUE(std::is_sorted(who.begin(), who.end()));

@@ -2,8 +2,8 @@
 
 #include "tests/golden/reference_linear.h"
 
-#include <cmath>
 #include <gtest/gtest.h>
+#include <cmath>
 
 namespace tallele::golden {
 namespace {

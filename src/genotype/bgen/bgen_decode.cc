@@ -27,7 +27,8 @@ std::string SampleNumber(size_t sample) { return "sample " + std::to_string(samp
 // the last value.
 class BitReader {
  public:
-  BitReader(const uint8_t* data, int bits) : data_(data), bits_(bits), mask_((uint64_t{1} << bits) - 1) {}
+  BitReader(const uint8_t* data, int bits)
+      : data_(data), bits_(bits), mask_((uint64_t{1} << bits) - 1) {}
 
   uint32_t Next() {
     uint64_t word;
@@ -71,8 +72,8 @@ Result<void> Inflater::Inflate(Compression compression, std::span<const uint8_t>
     return {};
   }
   if (compression == Compression::kZstd) {
-    const size_t made = ZSTD_decompressDCtx(state_->zstd, out.data(), out.size(), stored.data(),
-                                            stored.size());
+    const size_t made =
+        ZSTD_decompressDCtx(state_->zstd, out.data(), out.size(), stored.data(), stored.size());
     if (ZSTD_isError(made)) return Bad("cannot inflate the genotypes", ZSTD_getErrorName(made));
     if (made == out.size()) return {};
     return Bad("the genotypes inflate to another length", std::to_string(made),
@@ -82,9 +83,9 @@ Result<void> Inflater::Inflate(Compression compression, std::span<const uint8_t>
   const libdeflate_result result = libdeflate_zlib_decompress_ex(
       state_->deflate, stored.data(), stored.size(), out.data(), out.size(), &used, &made);
   if (result != LIBDEFLATE_SUCCESS) {
-    return Bad("cannot inflate the genotypes",
-               result == LIBDEFLATE_INSUFFICIENT_SPACE ? "more bytes than declared"
-                                                       : "damaged zlib data or a wrong checksum");
+    return Bad("cannot inflate the genotypes", result == LIBDEFLATE_INSUFFICIENT_SPACE
+                                                   ? "more bytes than declared"
+                                                   : "damaged zlib data or a wrong checksum");
   }
   if (made != out.size()) {
     return Bad("the genotypes inflate to another length", std::to_string(made),
@@ -122,7 +123,7 @@ Result<void> CheckInflatedSize(const Header& header, uint64_t stored, uint64_t i
   // block from 4 bytes. So memory is bounded by the file's size whatever the header claims.
   const uint64_t ratio = header.compression == Compression::kZlib   ? 1032
                          : header.compression == Compression::kZstd ? 32768
-                                                                     : 1;
+                                                                    : 1;
   const uint64_t largest = ratio * stored + (ratio > 1 ? 1024 : 0);
   if (inflated >= smallest && inflated <= largest) return {};
   return Bad("the declared length of the genotypes is impossible", std::to_string(inflated),
@@ -142,7 +143,8 @@ Result<void> Decoder::Decode(std::span<const uint8_t> stored, uint32_t inflated_
   if (done) return {};
   payload_.resize(size_t{inflated_size} + 8);
   payload_size_ = inflated_size;
-  TALLELE_TRY(inflater_.Inflate(header_.compression, stored, std::span(payload_.data(), payload_size_)));
+  TALLELE_TRY(
+      inflater_.Inflate(header_.compression, stored, std::span(payload_.data(), payload_size_)));
   return header_.layout == 1 ? DecodeLayout1(block) : DecodeLayout2(block);
 }
 
@@ -180,7 +182,8 @@ void Decoder::KeepSparseOrDense(DecodedVariant variant, uint8_t* row, VariantBlo
   const __int128 two = 2 * __int128{variant.denominator};
   const __int128 called = variant.moments.num_called;
   // Everyone who differs from a homozygous pair moves the sum by at most 2D.
-  const bool few_first = variant.moments.sum_t <= two * static_cast<__int128>(carriers_.max_carriers);
+  const bool few_first =
+      variant.moments.sum_t <= two * static_cast<__int128>(carriers_.max_carriers);
   const bool few_second =
       two * called - variant.moments.sum_t <= two * static_cast<__int128>(carriers_.max_carriers);
   if (carriers_.max_carriers > 0 && (few_first || few_second)) {
@@ -188,8 +191,8 @@ void Decoder::KeepSparseOrDense(DecodedVariant variant, uint8_t* row, VariantBlo
     if (CountCarriers(target_, row, n, baseline) <= carriers_.max_carriers) {
       carrier_people_.resize(PaddedPeople(n) + kPeoplePerPad);
       carrier_pairs_.resize(PaddedPeople(n) + kPeoplePerPad);
-      const size_t count = ListCarriers(target_, row, n, baseline, carrier_people_.data(),
-                                        carrier_pairs_.data());
+      const size_t count =
+          ListCarriers(target_, row, n, baseline, carrier_people_.data(), carrier_pairs_.data());
       variant.is_sparse = true;
       variant.baseline = baseline;
       variant.carriers = block.StoreIndices(std::span(carrier_people_.data(), count));
@@ -211,7 +214,8 @@ Result<Decoder::Shape> Decoder::ReadShape() const {
                std::to_string(n));
   }
   if (LoadU16(p + 4) != 2) {
-    return Bad("the genotypes are of another number of alleles", std::to_string(LoadU16(p + 4)), "2");
+    return Bad("the genotypes are of another number of alleles", std::to_string(LoadU16(p + 4)),
+               "2");
   }
   Shape shape;
   shape.smallest_ploidy = p[6];
@@ -251,10 +255,11 @@ Result<bool> Decoder::HasHighPloidy(const Shape& shape) const {
   }
   const uint64_t num_bits = num_values * static_cast<uint64_t>(shape.bits);
   if (shape.value_bytes != (num_bits + 7) / 8) {
-    return Bad("the probabilities have the wrong length", std::to_string(shape.value_bytes) + " bytes",
-               std::to_string((num_bits + 7) / 8));
+    return Bad("the probabilities have the wrong length",
+               std::to_string(shape.value_bytes) + " bytes", std::to_string((num_bits + 7) / 8));
   }
-  if (!PaddingIsZero(shape.values, num_bits)) return Bad("the padding after the probabilities is not zero");
+  if (!PaddingIsZero(shape.values, num_bits))
+    return Bad("the padding after the probabilities is not zero");
   return high;
 }
 
@@ -296,7 +301,8 @@ Result<void> Decoder::DecodePairsOfBytes(const Shape& shape, VariantBlock& block
   uint8_t* row = block.ScratchRow();
   if (selection_.file_positions) {
     const std::vector<uint32_t>& chosen = *selection_.file_positions;
-    for (size_t i = 0; i < people; ++i) std::memcpy(row + 2 * i, shape.values + 2 * size_t{chosen[i]}, 2);
+    for (size_t i = 0; i < people; ++i)
+      std::memcpy(row + 2 * i, shape.values + 2 * size_t{chosen[i]}, 2);
   } else {
     std::memcpy(row, shape.values, 2 * n);
   }

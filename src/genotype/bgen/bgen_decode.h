@@ -41,7 +41,8 @@ Result<void> CheckInflatedSize(const Header& header, uint64_t stored, uint64_t i
 // Decodes the payloads of one file for one selection of people.
 class Decoder {
  public:
-  Decoder(const Header& header, SampleSelection selection, CarrierPolicy carriers, CpuTarget target);
+  Decoder(const Header& header, SampleSelection selection, CarrierPolicy carriers,
+          CpuTarget target);
 
   // Appends one variant to `block`, which was reset with Layout2Prefix as prefix. The error's
   // `where` is left to the caller.

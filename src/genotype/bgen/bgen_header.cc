@@ -41,8 +41,8 @@ Result<std::vector<std::string>> ReadSampleIds(const ReadableFile& file, uint64_
     }
     ids.emplace_back(reinterpret_cast<const char*>(p + 2), LoadU16(p));
     if (!IsUtf8(ids.back())) {
-      return Damaged(path, here, "the identifier of sample " + std::to_string(i + 1) +
-                                     " is not valid UTF-8");
+      return Damaged(path, here,
+                     "the identifier of sample " + std::to_string(i + 1) + " is not valid UTF-8");
     }
     p += 2 + LoadU16(p);
   }

@@ -22,8 +22,8 @@ class Window {
     }
     if (offset > file_size_ || need > file_size_ - offset) {
       return Damaged(file_.path(), file_size_, "the file ends inside a variant",
-                     "the end of the file", std::to_string(need) + " bytes at byte " +
-                                                std::to_string(offset));
+                     "the end of the file",
+                     std::to_string(need) + " bytes at byte " + std::to_string(offset));
     }
     const bool near = offset <= begin_ + bytes_.size() + kShortJump;
     const uint64_t wish = std::max(need, near ? kLargeRead : kSmallRead);
@@ -137,7 +137,8 @@ class Scanner {
     }
     uint64_t inflated = header_.layout == 1 ? layout1_bytes : stored;
     if (header_.layout == 2 && header_.compression != Compression::kNone) {
-      if (stored < 4) return Bad("the length of the genotypes is impossible", std::to_string(stored));
+      if (stored < 4)
+        return Bad("the length of the genotypes is impossible", std::to_string(stored));
       TALLELE_ASSIGN(inflated, Number32());
       stored -= 4;
     }
@@ -145,7 +146,8 @@ class Scanner {
       return Bad("the genotypes reach past the end of the file", std::to_string(stored) + " bytes",
                  "at most " + std::to_string(file_size_ - at_));
     }
-    if (inflated > std::numeric_limits<uint32_t>::max()) return Bad("too many samples for layout 1");
+    if (inflated > std::numeric_limits<uint32_t>::max())
+      return Bad("too many samples for layout 1");
     payload.offset = at_;
     payload.stored = static_cast<uint32_t>(stored);
     payload.inflated = static_cast<uint32_t>(inflated);

@@ -13,9 +13,12 @@ namespace {
 
 std::string CompressionName(Compression compression) {
   switch (compression) {
-    case Compression::kNone: return "none";
-    case Compression::kZlib: return "zlib";
-    case Compression::kZstd: return "zstd";
+    case Compression::kNone:
+      return "none";
+    case Compression::kZlib:
+      return "zlib";
+    case Compression::kZstd:
+      return "zstd";
   }
   return "none";
 }
@@ -177,8 +180,8 @@ Result<std::unique_ptr<GenotypeSource>> OpenBgen(const std::string& path,
     TALLELE_ASSIGN(bgen::Index index, bgen::ScanVariants(*file, header, identity.size));
     TALLELE_TRY(bgen::CheckNumSamples(path, header, index));
     TALLELE_TRY(bgen::CheckAgainstBgi(path, options, env, *file, identity.size, index));
-    return std::unique_ptr<GenotypeSource>(new bgen::BgenSource(
-        std::move(file), env, identity, std::move(header), std::move(index)));
+    return std::unique_ptr<GenotypeSource>(
+        new bgen::BgenSource(std::move(file), env, identity, std::move(header), std::move(index)));
   } catch (const std::bad_alloc&) {
     return bgen::OutOfMemory(path);
   }

@@ -27,7 +27,8 @@ struct Decoded {
 
 double FirstAlleleDosage(const VariantBlock& block, const DecodedVariant& v, uint32_t person) {
   const StoredPair pair = PairOf(block, v, person);
-  const double t = v.kind == CallKind::kPhased ? double(pair.a0) + pair.a1 : 2.0 * pair.a0 + pair.a1;
+  const double t =
+      v.kind == CallKind::kPhased ? double(pair.a0) + pair.a1 : 2.0 * pair.a0 + pair.a1;
   return t / v.denominator;
 }
 
@@ -70,8 +71,8 @@ Decoded DecodeAll(const std::string& path, size_t width = 7, CarrierPolicy carri
   return result;
 }
 
-#define REQUIRE_FIXTURES()                                                     \
-  const auto shared = SharedFixtures();                                        \
+#define REQUIRE_FIXTURES()                                                      \
+  const auto shared = SharedFixtures();                                         \
   if (!shared) GTEST_SKIP() << "the shared fixtures are not beside this clone"; \
   const std::string folder = (*shared / "bgen-example").string() + "/"
 
@@ -102,11 +103,11 @@ TEST(BgenExamples, EveryDepthAgreesWithTheTextFile) {
   const auto truth = ReadGen(folder + "example.gen.gz");
   ASSERT_EQ(truth.size(), 199u);
   const std::map<std::string, double> files = {
-      {"example.1bits.bgen", 1},   {"example.2bits.bgen", 2},   {"example.3bits.bgen", 3},
-      {"example.4bits.bgen", 4},   {"example.5bits.bgen", 5},   {"example.7bits.bgen", 7},
-      {"example.8bits.bgen", 8},   {"example.10bits.bgen", 10}, {"example.13bits.bgen", 13},
-      {"example.16bits.bgen", 16}, {"example.16bits.zstd.bgen", 16},
-      {"example.24bits.bgen", 24}, {"example.32bits.bgen", 32}, {"example.v11.bgen", 15}};
+      {"example.1bits.bgen", 1},   {"example.2bits.bgen", 2},        {"example.3bits.bgen", 3},
+      {"example.4bits.bgen", 4},   {"example.5bits.bgen", 5},        {"example.7bits.bgen", 7},
+      {"example.8bits.bgen", 8},   {"example.10bits.bgen", 10},      {"example.13bits.bgen", 13},
+      {"example.16bits.bgen", 16}, {"example.16bits.zstd.bgen", 16}, {"example.24bits.bgen", 24},
+      {"example.32bits.bgen", 32}, {"example.v11.bgen", 15}};
   for (const auto& [name, bits] : files) {
     const Decoded decoded = DecodeAll(folder + name);
     ASSERT_EQ(decoded.error, "") << name;
@@ -201,7 +202,8 @@ TEST(BgenDamage, CutsAndFlipsNeverCrash) {
     for (size_t cut = 0; cut < bytes.size(); cut += step) {
       std::ofstream(copy, std::ios::binary) << bytes.substr(0, cut);
       const Decoded d = DecodeAll(copy);
-      EXPECT_NE(d.error.find(copy), std::string::npos) << name << " cut at " << cut << ": " << d.error;
+      EXPECT_NE(d.error.find(copy), std::string::npos)
+          << name << " cut at " << cut << ": " << d.error;
       EXPECT_NE(d.error.find("byte"), std::string::npos) << d.error;
     }
     for (size_t at = 0; at < bytes.size(); at += step) {

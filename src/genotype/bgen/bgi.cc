@@ -42,7 +42,8 @@ Result<Database> Open(const std::string& path) {
   }
   uri += "?immutable=1";
   sqlite3* raw = nullptr;
-  const int code = sqlite3_open_v2(uri.c_str(), &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
+  const int code =
+      sqlite3_open_v2(uri.c_str(), &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
   Database database(raw);
   if (code != SQLITE_OK) return Stale(path, "cannot open the index", sqlite3_errstr(code));
   return database;
@@ -58,8 +59,9 @@ Result<Statement> Prepare(sqlite3* database, const std::string& path, const char
 
 std::string_view Text(sqlite3_stmt* row, int column) {
   const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(row, column));
-  return text == nullptr ? std::string_view()
-                         : std::string_view(text, static_cast<size_t>(sqlite3_column_bytes(row, column)));
+  return text == nullptr
+             ? std::string_view()
+             : std::string_view(text, static_cast<size_t>(sqlite3_column_bytes(row, column)));
 }
 
 // The Metadata table is absent from old indexes.

@@ -58,7 +58,8 @@ void BgenVariantEncoder::State::FillPayload(const BgenVariantData& variant) {
   const size_t ploidies = payload.size();
   payload.insert(payload.end(), n, 2);
   if (!variant.ploidy.empty()) {
-    std::copy(variant.ploidy.begin(), variant.ploidy.end(), payload.begin() + static_cast<std::ptrdiff_t>(ploidies));
+    std::copy(variant.ploidy.begin(), variant.ploidy.end(),
+              payload.begin() + static_cast<std::ptrdiff_t>(ploidies));
   }
   for (const uint32_t person : variant.missing) payload[ploidies + person] |= kMissingFlag;
   payload.push_back(variant.phased ? 1 : 0);
