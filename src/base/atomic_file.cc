@@ -48,9 +48,11 @@ Result<void> AtomicFile::Append(std::span<const std::byte> bytes) {
 }
 
 Result<void> AtomicFile::Flush() {
-  TALLELE_TRY(file_->Append(std::as_bytes(std::span(buffer_.data(), buffer_.size()))));
+  if (failure_) return *failure_;
+  const Result<void> done = file_->Append(std::as_bytes(std::span(buffer_.data(), buffer_.size())));
+  if (!done.ok()) failure_ = done.error();
   buffer_.clear();
-  return {};
+  return done;
 }
 
 Result<void> AtomicFile::Commit() {

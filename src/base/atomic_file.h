@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,6 +41,7 @@ class AtomicFile {
   FileEnv& env_;
   std::unique_ptr<WritableFile> file_;
   std::string buffer_;
+  std::optional<Error> failure_;  // the first one
   bool committed_ = false;
 };
 

@@ -136,6 +136,16 @@ TEST_F(TextFiles, ACutGzipFileIsAnErrorThatNamesIt) {
   EXPECT_NE(lines[0].find(path), std::string::npos) << lines[0];
 }
 
+// A binary file given as a table by mistake must end in an error, not in all memory taken.
+TEST_F(TextFiles, ALineWithoutEndIsAnErrorThatNamesIt) {
+  const std::string path = Write("holes.bin", "one\n");
+  std::filesystem::resize_file(path, uintmax_t{300} << 20);  // sparse: zeros, no line end
+  const auto lines = Lines(path);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_NE(lines[0].find("holes.bin, line 2: a line has more than 256 MiB"), std::string::npos)
+      << lines[0];
+}
+
 TEST_F(TextFiles, AnAtomicFileAppearsOnlyWhenCommitted) {
   const std::string path = (dir_.path() / "out.txt").string();
   {
@@ -148,6 +158,23 @@ TEST_F(TextFiles, AnAtomicFileAppearsOnlyWhenCommitted) {
   EXPECT_EQ(Lines(path), std::vector<std::string>{"kept"});
 }
 
+// A disk that fills and is freed again must not leave a file with a repeated or missing middle.
+TEST_F(TextFiles, AFailedWriteSticks) {
+  const std::string path = (dir_.path() / "out.txt").string();
+  FaultFileEnv env(PosixFileEnv());
+  env.fail_append_from = 0;
+  {
+    auto file = AtomicFile::Create(path, env);
+    ASSERT_TRUE(file.ok());
+    EXPECT_FALSE((*file)->Append(std::string(size_t{1} << 20, 'x')).ok());
+    env.fail_append_from = -1;
+    const auto later = (*file)->Commit();
+    ASSERT_FALSE(later.ok());
+    EXPECT_EQ(later.error().kind, ErrorKind::kIo);
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(dir_.path()));
+}
+
 TEST_F(TextFiles, AFullDiskLeavesNothingUnderTheFinalName) {
   const std::string path = (dir_.path() / "out.txt").string();
   for (int step = 0; step < 3; ++step) {
@@ -158,6 +185,19 @@ TEST_F(TextFiles, AFullDiskLeavesNothingUnderTheFinalName) {
     EXPECT_EQ(result.error().kind, ErrorKind::kIo);
     EXPECT_TRUE(std::filesystem::is_empty(dir_.path())) << step;
   }
+}
+
+TEST_F(TextFiles, AfterAFailedWriteNothingIsPublished) {
+  const std::string path = (dir_.path() / "out.txt").string();
+  FaultFileEnv env(PosixFileEnv());
+  env.fail_append_from = 0;
+  auto file = AtomicFile::Create(path, env);
+  ASSERT_TRUE(file.ok());
+  EXPECT_FALSE((*file)->Append(std::string(size_t{2} << 20, 'x')).ok());
+  env.fail_append_from = -1;
+  EXPECT_FALSE((*file)->Append(std::string(size_t{2} << 20, 'y')).ok());
+  EXPECT_FALSE((*file)->Commit().ok());
+  EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 }  // namespace

@@ -11,7 +11,9 @@ namespace tallele {
 std::array<uint32_t, 4> Philox4x32(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
 
 // Random numbers of one stream. (seed, stream) name a stream; streams are independent and can be
-// made in any order by any thread, with the same numbers on every platform.
+// made in any order by any thread. Words and uniforms are the same on every platform; normals and
+// gaps go through the C library's logarithm, sine and cosine, whose last bit may differ between
+// C libraries and between machines with and without FMA.
 class RandomStream {
  public:
   RandomStream(uint64_t seed, uint64_t stream) : seed_(seed), stream_(stream) {}

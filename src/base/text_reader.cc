@@ -11,6 +11,9 @@ namespace {
 
 constexpr size_t kChunk = size_t{1} << 18;
 constexpr unsigned kInflateBuffer = 1u << 17;
+// A line of a prediction file has about ten bytes for each person. A binary file given by mistake
+// may have no line end at all and must not fill the memory.
+constexpr size_t kMaxLine = size_t{256} << 20;
 
 gzFile AsGz(void* stream) { return static_cast<gzFile>(stream); }
 
@@ -43,6 +46,11 @@ Result<bool> LineReader::Fill() {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     end_ -= begin_;
     begin_ = 0;
+  }
+  if (end_ == kMaxLine) {
+    return InputError("a line has more than 256 MiB",
+                      path_ + ", line " + std::to_string(line_number_ + 1),
+                      "Check that this is a text file.");
   }
   if (end_ == buffer_.size()) buffer_.resize(buffer_.size() * 2);
   const size_t room = std::min(buffer_.size() - end_, size_t{1} << 30);

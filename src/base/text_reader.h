@@ -20,7 +20,7 @@ class LineReader {
   ~LineReader();
 
   // The next line without its end, valid until the next call; false at the end of the file.
-  // Errors: reading fails, the gzip stream is damaged or cut.
+  // Errors: reading fails, the gzip stream is damaged or cut, a line of more than 256 MiB.
   Result<bool> Next(std::string_view* line);
 
   int64_t line_number() const { return line_number_; }  // of the last line, 1-based
