@@ -81,8 +81,30 @@ void JoinDigits(const int64_t* digit_sums, const QuantisedColumns& columns, int6
   }
 }
 
-void MultiplyInt16(const PairRows& rows, const QuantisedColumns& columns, int64_t* sums,
-                   size_t num_tiles, int16_t* values) {
+// The 16-bit kernels of one instruction set.
+struct Int16Kernel {
+  CpuTarget target;
+  void (*centre)(const uint8_t* row, size_t num_people, int16_t* values);
+  void (*multiply)(const kernels::Int16Chunk& chunk);
+};
+
+constexpr Int16Kernel kInt16Kernels[] = {
+    {CpuTarget::kAvx2, kernels::CentreNumeratorsAvx2, kernels::MultiplyInt16Avx2},
+    {CpuTarget::kAvxVnni, kernels::CentreNumeratorsAvx2, kernels::MultiplyInt16AvxVnni},
+    {CpuTarget::kAvx512Vnni, kernels::CentreNumeratorsAvx512, kernels::MultiplyInt16Avx512Vnni},
+};
+
+// Null for targets that multiply another way.
+const Int16Kernel* FindInt16Kernel(CpuTarget target) {
+  for (const Int16Kernel& kernel : kInt16Kernels) {
+    if (kernel.target == target) return &kernel;
+  }
+  return nullptr;
+}
+
+void MultiplyInt16(const Int16Kernel& kernel, const PairRows& rows, const QuantisedColumns& columns,
+                   int64_t* sums, int16_t* values) {
+  const size_t num_tiles = NumTiles(columns.target(), columns.num_columns());
   kernels::Int16Chunk chunk;
   chunk.values = values;
   chunk.value_stride = kPeoplePerChunk;
@@ -92,27 +114,15 @@ void MultiplyInt16(const PairRows& rows, const QuantisedColumns& columns, int64_
   chunk.sums_stride = num_tiles * kDigitsPerTile;
   // 255 * 2^14 * 2 * 256 < 2^31, and 510 * 2^14 * 2 * 128 < 2^31 for the low planes.
   chunk.flush_pairs = rows.bound == PairBound::kSumUpTo255 ? 256 : 128;
-  const bool wide = columns.target() == CpuTarget::kAvx512Vnni;
   const size_t padded = PaddedPeople(rows.num_people);
   for (size_t begin = 0, k = 0; begin < padded; begin += kPeoplePerChunk, ++k) {
     const size_t people = std::min(kPeoplePerChunk, padded - begin);
     for (size_t r = 0; r < rows.num_rows; ++r) {
-      const auto centre = wide ? kernels::CentreNumeratorsAvx512 : kernels::CentreNumeratorsAvx2;
-      centre(rows.row(r) + 2 * begin, people, values + r * kPeoplePerChunk);
+      kernel.centre(rows.row(r) + 2 * begin, people, values + r * kPeoplePerChunk);
     }
     chunk.panel = columns.panel() + k * num_tiles * kTileBytes;
     chunk.num_pairs = people / 2;
-    switch (columns.target()) {
-      case CpuTarget::kAvx512Vnni:
-        kernels::MultiplyInt16Avx512Vnni(chunk);
-        break;
-      case CpuTarget::kAvxVnni:
-        kernels::MultiplyInt16AvxVnni(chunk);
-        break;
-      default:
-        kernels::MultiplyInt16Avx2(chunk);
-        break;
-    }
+    kernel.multiply(chunk);
   }
 }
 
@@ -195,21 +205,24 @@ size_t QuantisedColumns::MemoryBytes() const { return rows_.size() + panel_.size
 void MultiplyPairRows(const PairRows& rows, const QuantisedColumns& columns,
                       ProductScratch& scratch, int64_t* out) {
   if (rows.num_rows == 0 || columns.num_columns() == 0) return;
+  scratch.set_executed(columns.target());
   if (columns.target() == CpuTarget::kScalar) return MultiplyScalar(rows, columns, out);
+  const Int16Kernel* int16_kernel = FindInt16Kernel(columns.target());
   const size_t num_tiles = NumTiles(columns.target(), columns.num_columns());
   const size_t sums_stride = num_tiles * kDigitsPerTile;
   const size_t sums_bytes = RoundToLine(rows.num_rows * sums_stride * sizeof(int64_t));
-  const bool bytes = UsesBytes(columns.target());
-  const size_t work_bytes = bytes ? kernels::TileScratchBytes(rows.num_rows, num_tiles)
-                                  : rows.num_rows * kPeoplePerChunk * sizeof(int16_t);
+  const size_t work_bytes = int16_kernel == nullptr
+                                ? kernels::TileScratchBytes(rows.num_rows, num_tiles)
+                                : rows.num_rows * kPeoplePerChunk * sizeof(int16_t);
   scratch.buffer().Resize(sums_bytes + work_bytes);
   int64_t* sums = reinterpret_cast<int64_t*>(scratch.buffer().data());
   std::byte* work = scratch.buffer().data() + sums_bytes;
   std::memset(sums, 0, sums_bytes);
-  if (bytes) {
+  if (int16_kernel == nullptr) {
     kernels::MultiplyBytesAmx(rows, columns.panel(), num_tiles, sums, work);
   } else {
-    MultiplyInt16(rows, columns, sums, num_tiles, reinterpret_cast<int16_t*>(work));
+    scratch.set_executed(int16_kernel->target);
+    MultiplyInt16(*int16_kernel, rows, columns, sums, reinterpret_cast<int16_t*>(work));
   }
   for (size_t r = 0; r < rows.num_rows; ++r) {
     JoinDigits(sums + r * sums_stride, columns, out + r * columns.num_columns());

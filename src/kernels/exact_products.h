@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -63,8 +64,13 @@ class ProductScratch {
  public:
   AlignedBuffer& buffer() { return buffer_; }
 
+  // Whose kernel the last product with this scratch went through; none before the first one.
+  std::optional<CpuTarget> executed() const { return executed_; }
+  void set_executed(CpuTarget target) { executed_ = target; }
+
  private:
   AlignedBuffer buffer_;
+  std::optional<CpuTarget> executed_;
 };
 
 // out[r * num_columns + c] = sum over people of t(r, person) * q(person, c), exactly.

@@ -47,9 +47,19 @@ double RoughQuantile(double p) {
   return Polynomial(kA, 5, r) * q / Polynomial(kB, 5, r);
 }
 
-// Quantile for p <= 1/2: z <= 0 with Phi(z) = p, by Newton steps on ln Phi.
+// Quantile for p <= 1/2: z <= 0 with Phi(z) = p, by Newton steps. In the tail they go on ln Phi.
+// Near the middle, where ln Phi - ln p would cancel, on erf(z / sqrt(2)) = 2p - 1, whose right side
+// is exact.
 double LowerQuantile(double p) {
   double z = RoughQuantile(p);
+  if (p > 0.25) {
+    const double wanted = 2 * (p - 0.5);
+    for (int step = 0; step < 3; ++step) {
+      const double excess = std::erf(z / std::numbers::sqrt2) - wanted;
+      z -= 0.5 * excess * std::sqrt(2 * std::numbers::pi) * std::exp(0.5 * z * z);
+    }
+    return z;
+  }
   for (int step = 0; step < 3; ++step) {
     const double log_tail = LogUpperTail(-z);
     const double log_density = -0.5 * z * z - 0.5 * std::log(2 * std::numbers::pi);
@@ -62,6 +72,8 @@ double LowerQuantile(double p) {
 
 double ChiSquareLog10P(double chisq) {
   if (!(chisq > 0)) return 0;
+  // Near P = 1 the sum below would cancel: P = 1 - erf(sqrt(chisq / 2)).
+  if (chisq < 1) return -std::log1p(-std::erf(std::sqrt(0.5 * chisq))) / std::numbers::ln10;
   return -(std::numbers::ln2 + LogUpperTail(std::sqrt(chisq))) / std::numbers::ln10;
 }
 

@@ -89,8 +89,8 @@ PairMoments PairMomentsAvx2(const uint8_t* row, size_t num_people) {
   rest.sum_b += SumLanes64(sum_b);
   rest.sum_t += SumLanes64(sum_t);
   rest.sum_t2 += SumLanes64(sum_t2);
-  const __m256i high = _mm256_srli_epi16(any, 8);
-  rest.sum_exceeds_255 |= _mm256_testz_si256(high, high) == 0;
+  const __m256i none_high = _mm256_cmpeq_epi16(_mm256_srli_epi16(any, 8), zero);
+  rest.sum_exceeds_255 |= _mm256_movemask_epi8(none_high) != -1;
   return rest;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/random.h"
 #include "simulate/streams.h"
@@ -9,75 +10,120 @@
 namespace tallele {
 namespace {
 
-constexpr uint32_t kFounders = 256;             // haplotypes of each population
-constexpr uint32_t kStretchLength = 2'000'000;  // bases between recombinations
+constexpr size_t kFounders = 1024;        // haplotypes that everybody descends from
+constexpr uint64_t kCellLength = 10'000;  // bases between possible recombinations
+constexpr uint64_t kSegmentCells = 50;    // cells copied from one founder
+constexpr uint64_t kKnotLength = 40'000;  // bases over which founders' alleles lose correlation
 constexpr double kRare = 0.01;
 
-uint64_t StretchItem(uint32_t chromosome, uint32_t stretch) {
-  return uint64_t{chromosome} << 16 | stretch;
+// The finaliser of SplitMix64: a good hash of a counter.
+uint64_t Mix(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+uint64_t Mix(uint64_t key, uint64_t a, uint64_t b) {
+  return Mix(key ^ Mix(a * 0x9e3779b97f4a7c15 + b));
+}
+
+// About normal with mean 0 and variance 1: a sum of four uniforms. Exact arithmetic.
+double AboutNormal(uint64_t bits) {
+  const uint64_t sum =
+      (bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48);
+  return (static_cast<double>(sum) - 2 * 65535.0) / (65536.0 * 0.5773502691896258);
 }
 
 }  // namespace
 
 GenotypeDrawer::GenotypeDrawer(const SimulationRequest& request,
                                const std::vector<SimulatedPerson>& people)
-    : request_(request), people_(people) {}
-
-// Founder haplotype that each of everybody's two haplotypes copies on a stretch.
-std::vector<uint8_t> GenotypeDrawer::FounderOf(uint32_t chromosome, uint32_t stretch) const {
-  RandomStream random(request_.seed,
-                      StreamOf(Purpose::kSegments, StretchItem(chromosome, stretch)));
-  std::vector<uint8_t> founder(2 * people_.size());
-  for (size_t i = 0; i < people_.size(); ++i) {
-    const uint32_t word = random.NextWord();
-    if (people_[i].father < 0) {
-      founder[2 * i] = static_cast<uint8_t>(word);
-      founder[2 * i + 1] = static_cast<uint8_t>(word >> 8);
-    } else {
-      const size_t father = static_cast<size_t>(people_[i].father);
-      founder[2 * i] = founder[2 * father + (word >> 16 & 1)];
-      founder[2 * i + 1] = founder[2 * (father + 1) + (word >> 17 & 1)];
-    }
-  }
-  return founder;
+    : request_(request), people_(people) {
+  segment_key_ = RandomStream(request.seed, StreamOf(Purpose::kSegments, 0)).NextLong();
+  founder_key_ = RandomStream(request.seed, StreamOf(Purpose::kFounders, 0)).NextLong();
 }
 
-void GenotypeDrawer::Draw(const SimulatedVariant& variant, uint64_t stream,
+void GenotypeDrawer::Draw(const SimulatedVariant& variant, uint64_t stream, Workspace& workspace,
                           std::vector<uint8_t>& copies) const {
-  const double minor = std::min(variant.frequency, 1 - variant.frequency);
-  if (minor < kRare) {
+  if (std::min(variant.frequency, 1 - variant.frequency) < kRare) {
     DrawRare(variant, stream, copies);
   } else {
-    DrawLinked(variant, stream, copies);
+    DrawLinked(variant, stream, workspace, copies);
+  }
+}
+
+// The founder that a haplotype without simulated parents copies in a cell. Segments of all
+// haplotypes have one length and start at offsets of their own.
+uint16_t GenotypeDrawer::FounderSource(uint64_t chromosome, uint64_t cell, size_t haplotype) const {
+  const uint64_t own = Mix(segment_key_, chromosome, haplotype);
+  const uint64_t segment = (cell + own % kSegmentCells) / kSegmentCells;
+  return static_cast<uint16_t>(Mix(own + segment * 0x9e3779b97f4a7c15) % kFounders +
+                               people_[haplotype / 2].population * kFounders);
+}
+
+void GenotypeDrawer::FillSources(uint64_t cell, Workspace& workspace) const {
+  const uint64_t chromosome = cell >> 32;
+  const uint64_t place = cell & 0xffffffff;
+  const uint64_t num_cells = ChromosomeLength(request_) / kCellLength + 1;
+  std::vector<uint16_t>& sources = workspace.sources;
+  sources.resize(2 * people_.size());
+  for (size_t i = 0; i < people_.size(); ++i) {
+    for (size_t side = 0; side < 2; ++side) {
+      const size_t haplotype = 2 * i + side;
+      if (people_[i].father < 0) {
+        sources[haplotype] = FounderSource(chromosome, place, haplotype);
+        continue;
+      }
+      // Which of the parent's haplotypes: one at the start, the other behind the crossover.
+      const uint64_t own = Mix(segment_key_, chromosome, haplotype);
+      const uint64_t crossed = place >= (own >> 1) % num_cells ? 1 : 0;
+      const size_t parent = static_cast<size_t>(people_[i].father) + side;
+      sources[haplotype] = sources[2 * parent + ((own & 1) ^ crossed)];
+    }
+  }
+  workspace.cell = cell;
+}
+
+// Alleles of the founders, for each population: those with the smallest scores carry the second
+// allele, as many as the population's frequency asks for. The score is a walk along the chromosome
+// (founders' knots, interpolated so that its variance stays 1) mixed with the variant's own noise.
+void GenotypeDrawer::FillSourceAlleles(const SimulatedVariant& variant, uint64_t stream,
+                                       std::vector<uint8_t>& source_allele) const {
+  RandomStream random(request_.seed, stream);
+  const uint64_t knot = variant.position / kKnotLength;
+  const double place = static_cast<double>(variant.position % kKnotLength) / kKnotLength;
+  const double shared = 0.5 + 0.5 * random.NextUniform();  // share of variance from the walk
+  const double left = std::sqrt(shared * (1 - place)), right = std::sqrt(shared * place);
+  const double noise = std::sqrt(1 - shared);
+  const double sign = random.NextWord() & 1 ? 1 : -1;
+  const uint64_t own_key = random.NextLong();
+  std::vector<std::pair<double, uint32_t>> scores(kFounders);
+  for (uint32_t f = 0; f < kFounders; ++f) {
+    const uint64_t line = uint64_t{variant.chromosome_number} << 32 | f;
+    const double walk = left * AboutNormal(Mix(founder_key_, line, knot)) +
+                        right * AboutNormal(Mix(founder_key_, line, knot + 1));
+    scores[f] = {sign * walk + noise * AboutNormal(Mix(own_key, f, 0)), f};
+  }
+  std::sort(scores.begin(), scores.end());
+  source_allele.assign(kFounders * request_.num_populations, 0);
+  const double rounding = random.NextUniform();
+  for (size_t k = 0; k < request_.num_populations; ++k) {
+    const double wanted = kFounders * double{variant.population_frequency[k]} + rounding;
+    const size_t count = std::min(kFounders, static_cast<size_t>(wanted));
+    for (size_t r = 0; r < count; ++r) source_allele[k * kFounders + scores[r].second] = 1;
   }
 }
 
 void GenotypeDrawer::DrawLinked(const SimulatedVariant& variant, uint64_t stream,
-                                std::vector<uint8_t>& copies) const {
-  // The stretch's copying pattern is kept by each thread while it works on one stretch.
-  struct Kept {
-    const GenotypeDrawer* drawer = nullptr;
-    uint64_t item = 0;
-    std::vector<uint8_t> founder;
-  };
-  thread_local Kept kept;
-  const uint32_t stretch = variant.position / kStretchLength;
-  const uint64_t item = StretchItem(variant.chromosome_number, stretch);
-  if (kept.drawer != this || kept.item != item) {
-    kept = {this, item, FounderOf(variant.chromosome_number, stretch)};
-  }
-  RandomStream random(request_.seed, stream);
-  std::vector<uint8_t> allele(kFounders * request_.num_populations);
-  for (size_t k = 0; k < request_.num_populations; ++k) {
-    for (uint32_t f = 0; f < kFounders; ++f) {
-      allele[k * kFounders + f] = random.NextUniform() < variant.population_frequency[k];
-    }
-  }
+                                Workspace& workspace, std::vector<uint8_t>& copies) const {
+  const uint64_t cell = uint64_t{variant.chromosome_number} << 32 | variant.position / kCellLength;
+  if (workspace.cell != cell) FillSources(cell, workspace);
+  FillSourceAlleles(variant, stream, workspace.source_allele);
   copies.resize(people_.size());
-  const uint8_t* founder = kept.founder.data();
+  const uint16_t* sources = workspace.sources.data();
+  const uint8_t* allele = workspace.source_allele.data();
   for (size_t i = 0; i < people_.size(); ++i) {
-    const uint8_t* own = allele.data() + people_[i].population * kFounders;
-    copies[i] = static_cast<uint8_t>(own[founder[2 * i]] + own[founder[2 * i + 1]]);
+    copies[i] = static_cast<uint8_t>(allele[sources[2 * i]] + allele[sources[2 * i + 1]]);
   }
 }
 

@@ -10,27 +10,42 @@
 
 namespace tallele {
 
-// Draws true genotypes. Common variants are linked: on each stretch of a chromosome every haplotype
-// copies one of its population's founder haplotypes, and children copy their parents'. Rare ones
-// (in expectation under 1 %) are drawn on their own and passed on by parents. Thread-safe; what a
-// variant's genotypes are depends on the request and the variant alone.
+// Draws true genotypes. Every haplotype is a mosaic of the same 1024 founder haplotypes, with
+// recombinations at places of its own; children inherit their parents' with one crossover on each
+// chromosome. Founders' alleles are correlated along the chromosome, so near variants are linked.
+// Variants rarer than 1 % in expectation are younger than the founders: drawn on their own, passed
+// on by parents. Thread-safe; what a variant's genotypes are depends on the request and the variant
+// alone.
 class GenotypeDrawer {
  public:
+  // Both must outlive the drawer.
   GenotypeDrawer(const SimulationRequest& request, const std::vector<SimulatedPerson>& people);
 
-  // Copies of the second allele of everybody, 0 to 2. `number` names the variant's random stream
-  // among those of `purpose_stream`.
-  void Draw(const SimulatedVariant& variant, uint64_t stream, std::vector<uint8_t>& copies) const;
+  // What a thread keeps between variants of one place. One for each thread.
+  struct Workspace {
+    uint64_t cell = ~uint64_t{0};        // chromosome and place that `sources` is for
+    std::vector<uint16_t> sources;       // [2 * person + haplotype]: population, founder copied
+    std::vector<uint8_t> source_allele;  // [source]: allele of the variant at hand
+  };
+
+  // Copies of the second allele of everybody, 0 to 2. `stream` names the variant's random numbers.
+  void Draw(const SimulatedVariant& variant, uint64_t stream, Workspace& workspace,
+            std::vector<uint8_t>& copies) const;
 
  private:
-  void DrawLinked(const SimulatedVariant& variant, uint64_t stream,
+  void DrawLinked(const SimulatedVariant& variant, uint64_t stream, Workspace& workspace,
                   std::vector<uint8_t>& copies) const;
   void DrawRare(const SimulatedVariant& variant, uint64_t stream,
                 std::vector<uint8_t>& copies) const;
-  std::vector<uint8_t> FounderOf(uint32_t chromosome, uint32_t stretch) const;
+  void FillSources(uint64_t cell, Workspace& workspace) const;
+  uint16_t FounderSource(uint64_t chromosome, uint64_t cell, size_t haplotype) const;
+  void FillSourceAlleles(const SimulatedVariant& variant, uint64_t stream,
+                         std::vector<uint8_t>& source_allele) const;
 
   const SimulationRequest& request_;
   const std::vector<SimulatedPerson>& people_;
+  uint64_t segment_key_;  // of the hashes that place recombinations and choose founders
+  uint64_t founder_key_;  // of the hashes behind the founders' alleles
 };
 
 // Imputed probabilities of one variant: P(two first alleles) and P(one) of everybody, times

@@ -35,6 +35,23 @@ float PopulationFrequency(RandomStream& random, double p, double fst) {
   return static_cast<float>(a + b > 0 ? a / (a + b) : p);
 }
 
+// Frequencies of all populations around `frequency`. Drift is drawn for the minor allele and then
+// scaled back to its mean, so that a variant stays in its class of the frequency mix.
+std::vector<float> PopulationFrequencies(const SimulationRequest& request, RandomStream& random,
+                                         double frequency) {
+  const bool second_is_minor = frequency < 0.5;
+  const double minor = second_is_minor ? frequency : 1 - frequency;
+  std::vector<float> out(request.num_populations);
+  double sum = 0;
+  for (float& f : out) sum += f = PopulationFrequency(random, minor, request.fst);
+  const double scale = sum > 0 ? minor * static_cast<double>(out.size()) / sum : 0;
+  for (float& f : out) {
+    f = scale > 0 ? std::min(0.99f, static_cast<float>(scale * f)) : static_cast<float>(minor);
+    if (!second_is_minor) f = 1 - f;
+  }
+  return out;
+}
+
 double LogUniform(RandomStream& random, double low, double high) {
   return low * std::pow(high / low, random.NextUniform());
 }
@@ -79,20 +96,27 @@ std::vector<SimulatedPerson> MakePeople(const SimulationRequest& request) {
   return people;
 }
 
+uint32_t ChromosomeLength(const SimulationRequest& request) {
+  const size_t most = std::max(request.num_variants, request.num_array_variants);
+  return static_cast<uint32_t>(
+      std::min<size_t>(100'000'000, 5'000 * (most / request.num_chromosomes + 1)));
+}
+
 std::vector<SimulatedVariant> MakeVariants(const SimulationRequest& request, size_t count,
                                            const std::string& prefix, uint64_t stream,
                                            double lowest_frequency) {
   std::vector<SimulatedVariant> variants;
   variants.reserve(count);
   uint32_t position = 0;
+  const size_t on_chromosome = count / request.num_chromosomes + 1;
+  const auto spacing =
+      static_cast<uint32_t>(std::max<size_t>(2, ChromosomeLength(request) / on_chromosome));
   for (size_t v = 0; v < count; ++v) {
     RandomStream random(request.seed, stream + v);
     SimulatedVariant variant;
     const size_t chromosome = v * request.num_chromosomes / count + 1;
     const bool first = variants.empty() || variants.back().chromosome_number != chromosome;
-    const size_t on_chromosome = count / request.num_chromosomes + 1;
-    const auto spacing = static_cast<uint32_t>(std::max<size_t>(2, 100'000'000 / on_chromosome));
-    position = (first ? 10000 : position) + 1 + random.NextBelow(2 * spacing - 1);
+    position = (first ? 10'000 : position) + 1 + random.NextBelow(2 * spacing - 1);
     variant.chromosome_number = static_cast<uint32_t>(chromosome);
     variant.chromosome = std::to_string(chromosome);
     variant.position = position;
@@ -102,10 +126,7 @@ std::vector<SimulatedVariant> MakeVariants(const SimulationRequest& request, siz
     variant.second_allele = std::string(1, kAlleles[(allele + 1 + random.NextBelow(3)) % 4]);
     const double minor = NextMinorFrequency(request, random, lowest_frequency);
     variant.frequency = random.NextUniform() < 0.1 ? 1 - minor : minor;
-    for (size_t k = 0; k < request.num_populations; ++k) {
-      variant.population_frequency.push_back(
-          PopulationFrequency(random, variant.frequency, request.fst));
-    }
+    variant.population_frequency = PopulationFrequencies(request, random, variant.frequency);
     variants.push_back(std::move(variant));
   }
   return variants;

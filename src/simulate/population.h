@@ -28,9 +28,13 @@ struct SimulatedVariant {
   std::string id;
   std::string first_allele;
   std::string second_allele;
-  double frequency = 0;  // of the second allele in the common ancestor
+  double frequency = 0;  // of the second allele: mean of the populations
   std::vector<float> population_frequency;
 };
+
+// Bases of each chromosome: 5,000 for each of its variants, as in dense imputed data, so that
+// neighbours are linked in small cohorts too; at most 100 million.
+uint32_t ChromosomeLength(const SimulationRequest& request);
 
 // Variants in file order: spread over the chromosomes by position. `prefix` names them, `stream`
 // keeps sets of variants apart. With `lowest_frequency` > 0 every minor allele is at least so

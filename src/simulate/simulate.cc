@@ -12,7 +12,9 @@
 #include "base/atomic_file.h"
 #include "base/machine.h"
 #include "base/random.h"
+#include "genotype/writers/bed_writer.h"
 #include "genotype/writers/bgen_writer.h"
+#include "genotype/writers/sample_writer.h"
 #include "simulate/genotypes.h"
 #include "simulate/streams.h"
 #include "simulate/traits.h"
@@ -27,6 +29,7 @@ struct Batch {
   size_t first = 0;
   size_t count = 0;
   std::vector<uint8_t> bytes;
+  std::string text;  // .bim lines
 };
 
 // Keeps the first error of many workers.
@@ -140,12 +143,17 @@ class Simulation {
     return WriteFileAtomically(summary_.files.back(), text);
   }
 
-  Result<void> WriteSampleFile() {
-    std::string text = "ID_1 ID_2 missing sex\n0 0 0 D\n";
+  std::vector<SampleIdentity> Identities() const {
+    std::vector<SampleIdentity> out;
     for (const SimulatedPerson& p : people_) {
-      text += p.fid + " " + p.iid + " 0 " + std::to_string(p.sex) + "\n";
+      out.push_back({p.fid, p.iid, p.sex == 1 ? Sex::kMale : Sex::kFemale});
     }
-    return WriteText(".sample", text);
+    return out;
+  }
+
+  Result<void> WriteSampleFile() {
+    summary_.files.push_back(request_.out + ".sample");
+    return WriteOxfordSample(summary_.files.back(), Identities());
   }
 
   Result<void> WriteImputed() {
@@ -170,12 +178,13 @@ class Simulation {
 
   Result<void> EncodeImputed(const BgenWriterFormat& format, Batch& batch) const {
     BgenVariantEncoder encoder(format);
+    GenotypeDrawer::Workspace workspace;
     std::vector<uint8_t> copies;
     std::vector<uint16_t> probabilities;
     std::vector<uint32_t> missing;
     for (size_t v = batch.first; v < batch.first + batch.count; ++v) {
       const SimulatedVariant& variant = variants_[v];
-      drawer_.Draw(variant, StreamOf(Purpose::kGenotypes, v), copies);
+      drawer_.Draw(variant, StreamOf(Purpose::kGenotypes, v), workspace, copies);
       ImputeProbabilities(request_, v, variant.frequency, copies, probabilities, missing);
       BgenVariantData data;
       data.chromosome = variant.chromosome;
@@ -193,47 +202,52 @@ class Simulation {
   Result<void> WriteArray() {
     const std::vector<SimulatedVariant> variants = MakeVariants(
         request_, request_.num_array_variants, "arr", StreamOf(Purpose::kArrayVariants, 0), 0.01);
-    std::string bim, fam;
-    for (const SimulatedVariant& v : variants) {
-      bim += v.chromosome + "\t" + v.id + "\t0\t" + std::to_string(v.position) + "\t" +
-             v.first_allele + "\t" + v.second_allele + "\n";
+    const std::string prefix = request_.out + "_array";
+    for (const char* extension : {".bed", ".bim", ".fam"}) {
+      summary_.files.push_back(prefix + extension);
     }
-    for (const SimulatedPerson& p : people_) {
-      fam += p.fid + " " + p.iid + " 0 0 " + std::to_string(p.sex) + " -9\n";
-    }
-    TALLELE_TRY(WriteText("_array.bim", bim));
-    TALLELE_TRY(WriteText("_array.fam", fam));
-    summary_.files.push_back(request_.out + "_array.bed");
-    TALLELE_ASSIGN(const auto file, AtomicFile::Create(summary_.files.back()));
-    TALLELE_TRY(file->Append(std::string_view("\x6c\x1b\x01", 3)));
+    TALLELE_ASSIGN(const auto writer, BedWriter::Create(prefix, Family()));
     const auto make = [&](Batch& batch) {
-      for (size_t v = batch.first; v < batch.first + batch.count; ++v)
-        AppendHardCalls(variants[v], v, batch.bytes);
+      GenotypeDrawer::Workspace workspace;
+      std::vector<uint8_t> calls;
+      for (size_t v = batch.first; v < batch.first + batch.count; ++v) {
+        DrawHardCalls(variants[v], v, workspace, calls);
+        AppendBedRow(calls, batch.bytes);
+        AppendBimLine({variants[v].chromosome, variants[v].position, variants[v].id,
+                       variants[v].first_allele, variants[v].second_allele},
+                      batch.text);
+      }
       return Result<void>();
     };
-    const auto write = [&](const Batch& batch) {
-      return file->Append(std::as_bytes(std::span(batch.bytes)));
-    };
+    const auto write = [&](const Batch& batch) { return writer->Append(batch.bytes, batch.text); };
     TALLELE_TRY(StreamVariants(variants.size(), threads_, cancel_, events_, make, write));
-    return file->Commit();
+    return writer->Commit();
   }
 
-  // Two bits a person: 00 two first alleles, 10 one, 11 none, 01 missing.
-  void AppendHardCalls(const SimulatedVariant& variant, size_t v, std::vector<uint8_t>& out) const {
-    std::vector<uint8_t> copies;
-    drawer_.Draw(variant, StreamOf(Purpose::kArrayGenotypes, v), copies);
-    constexpr uint8_t kCode[3] = {0, 2, 3};
-    const size_t begin = out.size();
-    out.resize(begin + (copies.size() + 3) / 4, 0);
-    for (size_t i = 0; i < copies.size(); ++i) {
-      out[begin + i / 4] |= static_cast<uint8_t>(kCode[copies[i]] << (2 * (i % 4)));
+  // People as the .fam file lists them, with the parents of children.
+  std::vector<FamPerson> Family() const {
+    std::vector<FamPerson> out;
+    for (const SampleIdentity& identity : Identities()) {
+      FamPerson person{identity};
+      if (const int32_t father = people_[out.size()].father; father >= 0) {
+        person.father = people_[static_cast<size_t>(father)].iid;
+        person.mother = people_[static_cast<size_t>(father) + 1].iid;
+      }
+      out.push_back(std::move(person));
     }
+    return out;
+  }
+
+  // Copies of the first allele, or a missing call.
+  void DrawHardCalls(const SimulatedVariant& variant, size_t v,
+                     GenotypeDrawer::Workspace& workspace, std::vector<uint8_t>& calls) const {
+    drawer_.Draw(variant, StreamOf(Purpose::kArrayGenotypes, v), workspace, calls);
+    for (uint8_t& call : calls) call = static_cast<uint8_t>(2 - call);
     const double share = request_.array_missing_share;
     if (share <= 0) return;
     RandomStream random(request_.seed, StreamOf(Purpose::kArrayMissing, v));
-    for (uint64_t i = random.NextGap(share); i < copies.size(); i += 1 + random.NextGap(share)) {
-      uint8_t& byte = out[begin + i / 4];
-      byte = static_cast<uint8_t>((byte & ~(3 << (2 * (i % 4)))) | 1 << (2 * (i % 4)));
+    for (uint64_t i = random.NextGap(share); i < calls.size(); i += 1 + random.NextGap(share)) {
+      calls[i] = kMissingHardCall;
     }
   }
 

@@ -38,7 +38,7 @@ struct SimulationRequest {
   std::array<double, 3> maf_mix = {0.5, 0.2, 0.3};
   int bits = 8;  // 8 or 16
   BgenCompression compression = BgenCompression::kZlib;
-  int compression_level = 1;           // zlib 0..12 (libdeflate), zstd 1..19
+  int compression_level = 1;           // zlib 0..12 (libdeflate), zstd 0..19
   double missing_call_share = 0;       // of the calls of the variants that have any missing
   double missing_variant_share = 0.1;  // of variants, if missing_call_share > 0
   bool embed_sample_ids = true;

@@ -1,8 +1,12 @@
 #include "simulate/traits.h"
 
+#include <tbb/parallel_for.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "base/format_number.h"
 #include "base/random.h"
@@ -49,11 +53,12 @@ void AddGenetics(const SimulationRequest& request, const std::vector<SimulatedVa
   const size_t n = request.num_people;
   std::vector<std::vector<double>> parts(request.num_chromosomes, std::vector<double>(n, 0.0));
   std::vector<uint8_t> copies;
+  GenotypeDrawer::Workspace workspace;
   for (const size_t v : PickCausal(request, variants, random)) {
     const double f = variants[v].frequency;
     const double effect = random.NextNormal() / std::sqrt(2 * f * (1 - f));
     trait.causal.push_back({v, effect});
-    drawer.Draw(variants[v], StreamOf(Purpose::kGenotypes, v), copies);
+    drawer.Draw(variants[v], StreamOf(Purpose::kGenotypes, v), workspace, copies);
     std::vector<double>& part = parts[variants[v].chromosome_number - 1];
     for (size_t i = 0; i < n; ++i) part[i] += effect * copies[i];
   }
@@ -256,16 +261,28 @@ std::string TruthText(const std::vector<SimulatedVariant>& variants,
 
 std::string LocoText(const SimulationRequest& request, const std::vector<SimulatedPerson>& people,
                      const SimulatedTrait& trait, size_t trait_number) {
-  std::string out = "FID_IID ";
-  for (const SimulatedPerson& person : people) out += person.fid + "_" + person.iid + " ";
-  out += '\n';
-  for (size_t chromosome = 1; chromosome <= kLocoRows; ++chromosome) {
-    out += std::to_string(chromosome) + " ";
-    for (const double value : LocoPrediction(request, trait, trait_number, chromosome)) {
-      AppendSixDigits(value, out);
-      out += ' ';
+  // REGENIE lists people in byte order of FID_IID.
+  std::vector<std::string> keys;
+  for (const SimulatedPerson& person : people) keys.push_back(person.fid + "_" + person.iid);
+  std::vector<size_t> order(people.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return keys[a] < keys[b]; });
+  std::array<std::string, kLocoRows + 1> lines;
+  lines[0] = "FID_IID ";
+  for (const size_t i : order) lines[0] += keys[i] + " ";
+  tbb::parallel_for(size_t{1}, lines.size(), [&](size_t chromosome) {
+    std::string& line = lines[chromosome];
+    line = std::to_string(chromosome) + " ";
+    const auto prediction = LocoPrediction(request, trait, trait_number, chromosome);
+    for (const size_t i : order) {
+      AppendSixDigits(prediction[i], line);
+      line += ' ';
     }
-    out += '\n';
+  });
+  std::string out;
+  for (std::string& line : lines) {
+    out += line + '\n';
+    line = {};
   }
   return out;
 }

@@ -23,9 +23,9 @@ Result<void> CheckFormat(const BgenWriterFormat& format) {
   const bool zlib = format.compression == BgenCompression::kZlib;
   const bool zstd = format.compression == BgenCompression::kZstd;
   if ((zlib && (format.level < 0 || format.level > 12)) ||
-      (zstd && (format.level < 1 || format.level > 19))) {
+      (zstd && (format.level < 0 || format.level > 19))) {
     return UsageError("compression level " + std::to_string(format.level) + " is out of range",
-                      "zlib takes 0 to 12, zstd 1 to 19.");
+                      "zlib takes 0 to 12, zstd 0 to 19.");
   }
   return {};
 }

@@ -20,7 +20,7 @@ struct BgenWriterFormat {
   uint32_t num_samples = 0;
   int bits = 8;  // 8 or 16
   BgenCompression compression = BgenCompression::kZlib;
-  int level = 1;  // zlib 0..12 (libdeflate), zstd 1..19
+  int level = 1;  // zlib 0..12 (libdeflate), zstd 0..19 (0: its own default)
 };
 
 // One variant to write. `probabilities` holds the stored numbers, two a person: unphased
