@@ -205,8 +205,10 @@ size_t QuantisedColumns::MemoryBytes() const { return rows_.size() + panel_.size
 void MultiplyPairRows(const PairRows& rows, const QuantisedColumns& columns,
                       ProductScratch& scratch, int64_t* out) {
   if (rows.num_rows == 0 || columns.num_columns() == 0) return;
-  scratch.set_executed(columns.target());
-  if (columns.target() == CpuTarget::kScalar) return MultiplyScalar(rows, columns, out);
+  if (columns.target() == CpuTarget::kScalar) {
+    scratch.set_executed(CpuTarget::kScalar);
+    return MultiplyScalar(rows, columns, out);
+  }
   const Int16Kernel* int16_kernel = FindInt16Kernel(columns.target());
   const size_t num_tiles = NumTiles(columns.target(), columns.num_columns());
   const size_t sums_stride = num_tiles * kDigitsPerTile;
@@ -219,6 +221,7 @@ void MultiplyPairRows(const PairRows& rows, const QuantisedColumns& columns,
   std::byte* work = scratch.buffer().data() + sums_bytes;
   std::memset(sums, 0, sums_bytes);
   if (int16_kernel == nullptr) {
+    scratch.set_executed(CpuTarget::kAmx);
     kernels::MultiplyBytesAmx(rows, columns.panel(), num_tiles, sums, work);
   } else {
     scratch.set_executed(int16_kernel->target);

@@ -48,21 +48,62 @@ void Flush(int32_t* tiles, size_t num_rows, size_t num_tiles, int64_t* sums) {
   }
 }
 
-// Fetches the same rows of the next chunk into L2 while this chunk is multiplied.
-struct Ahead {
-  const uint8_t* rows;
-  size_t stride;
-  void Fetch(size_t row, size_t step) const {
-    _mm_prefetch(reinterpret_cast<const char*>(rows + row * stride + 64 * step), _MM_HINT_T1);
+// Fetches the next chunk's rows and panel into L2 while this chunk is multiplied, spread evenly
+// over the steps of all its tile products.
+class Ahead {
+ public:
+  // The next chunk begins `offset` bytes into each row and has the panel `panel`; `products` tile
+  // products of this chunk share the work.
+  Ahead(const PairRows& rows, size_t offset, const uint8_t* panel, size_t panel_bytes,
+        size_t products)
+      : rows_(rows.data + offset),
+        stride_(rows.stride),
+        num_rows_(rows.num_rows),
+        panel_(panel),
+        panel_end_(panel + panel_bytes),
+        products_(products) {}
+  // The last chunk has nothing ahead.
+  Ahead() = default;
+
+  // Before the steps of a tile product: its share of the rows, and of the panel per step.
+  void StartProduct(size_t steps) {
+    if (num_rows_ == 0) return;
+    first_row_ = num_rows_ * started_ / products_;
+    last_row_ = num_rows_ * ++started_ / products_;
+    const size_t lines = static_cast<size_t>(panel_end_ - panel_) / 64;
+    const size_t left = (products_ - started_ + 1) * steps;
+    panel_lines_ = (lines + left - 1) / left;
   }
+
+  void Fetch(size_t step) {
+    for (size_t r = first_row_; r < last_row_; ++r) {
+      _mm_prefetch(reinterpret_cast<const char*>(rows_ + r * stride_ + 64 * step), _MM_HINT_T1);
+    }
+    for (size_t i = 0; i < panel_lines_ && panel_ < panel_end_; ++i, panel_ += 64) {
+      _mm_prefetch(reinterpret_cast<const char*>(panel_), _MM_HINT_T1);
+    }
+  }
+
+ private:
+  const uint8_t* rows_ = nullptr;
+  size_t stride_ = 0;
+  size_t num_rows_ = 0;
+  const uint8_t* panel_ = nullptr;
+  const uint8_t* panel_end_ = nullptr;
+  size_t products_ = 1;
+  size_t started_ = 0;
+  size_t first_row_ = 0;
+  size_t last_row_ = 0;
+  size_t panel_lines_ = 0;
 };
 
 // Two row tiles times one or two digit tiles over `steps` groups of 32 people.
 template <bool kTwoDigitTiles>
 void MultiplyTiles(const uint8_t* a, size_t stride, const uint8_t* b, size_t steps, int32_t* c,
-                   size_t row_tile_ints, const Ahead& ahead, size_t first_row) {
+                   size_t row_tile_ints, Ahead& ahead) {
   const uint8_t* a1 = a + kTileRows * stride;
   const uint8_t* b1 = b + kTileBytes;
+  ahead.StartProduct(steps);
   _tile_loadd(0, c, 64);
   _tile_loadd(2, c + row_tile_ints, 64);
   if constexpr (kTwoDigitTiles) {
@@ -70,7 +111,7 @@ void MultiplyTiles(const uint8_t* a, size_t stride, const uint8_t* b, size_t ste
     _tile_loadd(3, c + row_tile_ints + kTileInts, 64);
   }
   for (size_t k = 0; k < steps; ++k) {
-    for (size_t r = k % 2; r < 32; r += 2) ahead.Fetch(first_row + r, k);
+    ahead.Fetch(k);
     _tile_loadd(4, a + 64 * k, static_cast<long>(stride));
     _tile_loadd(6, b + 1024 * k, 64);
     _tile_loadd(5, a1 + 64 * k, static_cast<long>(stride));
@@ -92,16 +133,16 @@ void MultiplyTiles(const uint8_t* a, size_t stride, const uint8_t* b, size_t ste
 
 // Up to 32 rows that lie at `a`, over one chunk.
 void MultiplyRowPair(const uint8_t* a, size_t stride, const uint8_t* panel, size_t num_tiles,
-                     size_t steps, int32_t* tiles, const Ahead& ahead, size_t first_row) {
+                     size_t steps, int32_t* tiles, Ahead& ahead) {
   const size_t row_tile_ints = num_tiles * kTileInts;
   size_t c = 0;
   for (; c + 2 <= num_tiles; c += 2) {
     MultiplyTiles<true>(a, stride, panel + c * kTileBytes, steps, tiles + c * kTileInts,
-                        row_tile_ints, ahead, first_row);
+                        row_tile_ints, ahead);
   }
   if (c < num_tiles) {
     MultiplyTiles<false>(a, stride, panel + c * kTileBytes, steps, tiles + c * kTileInts,
-                         row_tile_ints, ahead, first_row);
+                         row_tile_ints, ahead);
   }
 }
 
@@ -129,11 +170,16 @@ void MultiplyBytesAmx(const PairRows& rows, const uint8_t* panel, size_t num_til
       held = 0;
     }
     held += bytes;
-    const uint8_t* chunk_panel = panel + chunk * num_tiles * kTileBytes;
+    const size_t panel_bytes = num_tiles * kTileBytes;
+    const uint8_t* chunk_panel = panel + chunk * panel_bytes;
+    Ahead ahead;
+    if (begin + bytes < num_bytes) {
+      ahead = Ahead(rows, begin + bytes, chunk_panel + panel_bytes, panel_bytes,
+                    (rows.num_rows + 31) / 32 * ((num_tiles + 1) / 2));
+    }
     for (size_t row = 0; row < rows.num_rows; row += 32) {
       const uint8_t* a = rows.row(row) + begin;
       size_t stride = rows.stride;
-      Ahead ahead{a + 2 * kPeoplePerChunk, stride};
       if (row + 32 > rows.num_rows) {
         // The last rows are copied beside zero rows, so that tiles never read past the block.
         for (size_t r = row; r < rows.num_rows; ++r) {
@@ -141,11 +187,10 @@ void MultiplyBytesAmx(const PairRows& rows, const uint8_t* panel, size_t num_til
         }
         a = edge;
         stride = 2 * kPeoplePerChunk;
-        ahead = {edge, 0};
       }
       MemoryBarrier();
       MultiplyRowPair(a, stride, chunk_panel, num_tiles, bytes / 64,
-                      tiles + row / 32 * 2 * num_tiles * kTileInts, ahead, 0);
+                      tiles + row / 32 * 2 * num_tiles * kTileInts, ahead);
     }
     MemoryBarrier();
   }
