@@ -187,18 +187,5 @@ TEST_F(TextFiles, AFullDiskLeavesNothingUnderTheFinalName) {
   }
 }
 
-TEST_F(TextFiles, AfterAFailedWriteNothingIsPublished) {
-  const std::string path = (dir_.path() / "out.txt").string();
-  FaultFileEnv env(PosixFileEnv());
-  env.fail_append_from = 0;
-  auto file = AtomicFile::Create(path, env);
-  ASSERT_TRUE(file.ok());
-  EXPECT_FALSE((*file)->Append(std::string(size_t{2} << 20, 'x')).ok());
-  env.fail_append_from = -1;
-  EXPECT_FALSE((*file)->Append(std::string(size_t{2} << 20, 'y')).ok());
-  EXPECT_FALSE((*file)->Commit().ok());
-  EXPECT_FALSE(std::filesystem::exists(path));
-}
-
 }  // namespace
 }  // namespace tallele
