@@ -165,7 +165,8 @@ std::string TraitProblemText(const CohortRequest& request, const TraitColumn& tr
                                                   : "all values are equal";
   }
   if (request.family == TraitFamily::kBinary || request.force_qt) return {};
-  return "a quantitative trait with two distinct values; use --force-qt if that is meant";
+  return "a quantitative trait with two distinct values; use --force-qt if that is meant, or --bt "
+         "if it tells cases from controls";
 }
 
 void AddTraits(const CohortRequest& request, TraitTable& table, Cohort& cohort) {
@@ -179,9 +180,29 @@ void AddTraits(const CohortRequest& request, TraitTable& table, Cohort& cohort) 
     }
     table.values[t] = {};
     trait.problem = TraitProblemText(request, trait);
-    if (request.apply_rint && trait.problem.empty()) RankInverseNormal(trait.values);
+    const bool quantitative = request.family == TraitFamily::kQuantitative;
+    if (request.apply_rint && quantitative && trait.problem.empty()) {
+      RankInverseNormal(trait.values);
+    }
     cohort.traits.push_back(std::move(trait));
   }
+}
+
+Error NobodyLeft(const CohortRequest& request, const CohortCounts& counts) {
+  const auto text = [](size_t count, const char* reason) {
+    return count == 0 ? std::string() : ", " + std::to_string(count) + " " + reason;
+  };
+  return InputError(
+      "nobody is left to analyse", request.pheno_file,
+      "Of " + std::to_string(counts.genotyped) + " genotyped people" +
+          text(counts.not_kept, "are not in the --keep files") +
+          text(counts.removed, "are in the --remove files") +
+          text(counts.filtered_by_sex, "are not of the sex asked for") +
+          text(counts.not_in_pheno_file, "are not in the phenotype file") +
+          text(counts.not_in_covar_file, "are not in the covariate file") +
+          text(counts.missing_covariate, "lack a covariate") +
+          text(counts.incomplete_traits, "lack a trait (all are needed without gaps together)") +
+          "; check that FID and IID are the same in all files.");
 }
 
 }  // namespace
@@ -211,15 +232,7 @@ Result<Cohort> LoadCohort(const CohortRequest& request, std::span<const SampleId
     cohort.base_sex.push_back(samples[i].sex);
   }
   counts.base = cohort.base.size();
-  if (cohort.base.empty()) {
-    return InputError("nobody is left to analyse", request.pheno_file,
-                      "Of " + std::to_string(counts.genotyped) + " genotyped people, " +
-                          std::to_string(counts.not_in_pheno_file) +
-                          " are not in the phenotype file and " +
-                          std::to_string(counts.not_in_covar_file + counts.missing_covariate) +
-                          " have no or incomplete covariates; check that FID and IID are the same "
-                          "in all files.");
-  }
+  if (cohort.base.empty()) return NobodyLeft(request, counts);
   TALLELE_TRY(AddCovariates(covariates, request.max_categorical_levels, cohort, events));
   AddTraits(request, traits, cohort);
   return cohort;

@@ -44,6 +44,7 @@ struct RowEntry {
 struct LocoFile {
   std::string path;
   FileIdentity identity;
+  std::string header_digest;
   std::shared_ptr<const Alignment> alignment;
   std::map<int, RowEntry> rows;  // by chromosome code
   std::string fingerprint;
@@ -119,14 +120,14 @@ class FileIndexer {
     std::string_view line;
     TALLELE_ASSIGN(const bool any, reader->Next(&line));
     if (!any) return InputError("the LOCO file is empty", path, "Make the predictions again.");
-    const std::string header_digest = Sha256Hex(line);
-    std::shared_ptr<const Alignment>& shared = alignments_[header_digest];
+    file->header_digest = Sha256Hex(line);
+    std::shared_ptr<const Alignment>& shared = alignments_[file->header_digest];
     if (shared == nullptr) {
       TALLELE_ASSIGN(shared, Align(*reader, line, keys_, num_base_));
     }
     file->alignment = shared;
     Sha256 fingerprint;
-    fingerprint.Update(header_digest);
+    fingerprint.Update(file->header_digest);
     TALLELE_TRY(IndexRows(*reader, *file, fingerprint));
     file->fingerprint = fingerprint.HexDigest();
     return file;
@@ -233,6 +234,10 @@ class IndexedLocoPredictions final : public LocoPredictions {
     while (reader->line_number() < entry.line) {
       TALLELE_ASSIGN(const bool more, reader->Next(&line));
       if (!more) return Changed(file);
+      // Timestamps are too coarse to tell a quick rewrite of the header alone.
+      if (reader->line_number() == 1 && Sha256Hex(line) != file.header_digest) {
+        return Changed(file);
+      }
     }
     if (!(identity == file.identity) || Sha256Hex(line) != entry.digest) return Changed(file);
     return ParseRow(*reader, line, *file.alignment);

@@ -19,7 +19,7 @@ struct LocoVector {
 };
 
 // Leave-one-chromosome-out predictions of several traits, as REGENIE's step 1 writes them
-// (`regenie.md` 3.3). `Open` indexes each file once (offsets and a digest of every
+// (`regenie.md` 3.3). `Open` indexes each file once (the line and a digest of every
 // chromosome row); `Load` parses only the row that is asked for and fails if the file
 // changed in between. Thread-safe after `Open`.
 class LocoPredictions {

@@ -84,5 +84,89 @@ TEST_F(Loco, ListsAndHeadersAreChecked) {
   EXPECT_NE(OpenMessage("T absent.loco\n").find("absent.loco"), std::string::npos);
 }
 
+// gzip of "FID_IID F_A F_C\n1 1 2\n2 3 4\n", made by Python's gzip module; read backwards and
+// again.
+TEST_F(Loco, CompressedFilesAreReadInAnyOrder) {
+  dir_.Write("t.loco.gz",
+             std::string("\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x73\xf3\x74\x89\xf7\xf4"
+                         "\x74\x51\x70\x8b\x77\x04\x62\x67\x2e\x43\x05\x43\x05\x23\x2e\x23"
+                         "\x05\x63\x05\x13\x2e\x00\xe7\x6f\xfe\xf2\x1c\x00\x00\x00",
+                         46));
+  auto loco = Open("T t.loco.gz\n");
+  ASSERT_TRUE(loco.ok()) << loco.error().Message();
+  for (const int code : {2, 1, 2}) {
+    const auto row = (*loco)->Load(0, code);
+    ASSERT_TRUE(row.ok()) << row.error().Message();
+    EXPECT_EQ(row->values[0], code == 1 ? 1 : 3);
+    EXPECT_EQ(row->values[2], code == 1 ? 2 : 4);
+  }
+}
+
+// CRLF, blank lines, leading zeros, PAR labels, contigs that nobody asks for; absolute paths.
+TEST_F(Loco, TolerantFormsAreRead) {
+  const std::string path = dir_.Write(
+      "sub/t.loco", "FID_IID\tF_A  F_C \r\n\r\n01 1 2\r\nMT x\r\nchr2\t3\tNA\r\nX 5 6\r\n");
+  auto loco = Open("\n  T   " + path + " \r\n\nU sub/t.loco\n");
+  ASSERT_TRUE(loco.ok()) << loco.error().Message();
+  for (const size_t trait : {0, 1}) {
+    EXPECT_EQ((*loco)->Load(trait, 1)->values[2], 2);
+    EXPECT_EQ((*loco)->Load(trait, 2)->missing_values, 1u);
+    EXPECT_EQ((*loco)->Load(trait, 23)->values[0], 5);
+  }
+}
+
+// A fingerprint tells content apart, not names.
+TEST_F(Loco, FingerprintsFollowTheContent) {
+  dir_.Write("t.loco", "FID_IID F_A F_C\n1 1 2\n");
+  dir_.Write("u.loco", "FID_IID F_A F_C\n1 1 2\n");
+  auto same = Open("T t.loco\nU u.loco\n");
+  ASSERT_TRUE(same.ok());
+  EXPECT_EQ((*same)->fingerprint(0), (*same)->fingerprint(1));
+  EXPECT_EQ((*same)->fingerprint(0).size(), 64u);
+  for (const char* other :
+       {"FID_IID F_A F_C\n1 1 3\n", "FID_IID F_C F_A\n1 1 2\n", "FID_IID F_A F_C\n2 1 2\n"}) {
+    dir_.Write("u.loco", other);
+    auto changed = Open("T t.loco\nU u.loco\n");
+    ASSERT_TRUE(changed.ok());
+    EXPECT_NE((*changed)->fingerprint(0), (*changed)->fingerprint(1)) << other;
+  }
+}
+
+// A file that shrank, or whose header alone changed, is noticed too.
+TEST_F(Loco, EveryKindOfChangeIsNoticed) {
+  for (const char* later : {"FID_IID F_A F_C\n", "FID_IID F_C F_A\n1 1 2\n"}) {
+    dir_.Write("t.loco", "FID_IID F_A F_C\n1 1 2\n");
+    auto loco = Open("T t.loco\n");
+    ASSERT_TRUE(loco.ok());
+    dir_.Write("t.loco", later);
+    const auto row = (*loco)->Load(0, 1);
+    ASSERT_FALSE(row.ok()) << later;
+    EXPECT_NE(row.error().Message().find("changed"), std::string::npos);
+  }
+}
+
+// Step 1's own file: values of the first two columns and the last as they stand in it, for tables
+// keyed by FID_IID and for embedded names.
+TEST(LocoFixture, GoldenPredictionsAreRead) {
+  const auto fixtures = SharedFixtures();
+  if (!fixtures) GTEST_SKIP() << "needs the shared fixtures";
+  const std::vector<std::string> traits = {"QT1"};
+  const std::string list = (*fixtures / "golden/regenie/s1_QT1_pred.list").string();
+  NullEventSink events;
+  for (const std::vector<std::string>& keys :
+       {std::vector<std::string>{"U9_U9", "F100_F100_2", "F100_F100_1"},
+        std::vector<std::string>{"U9_U9_U9_U9", "F100_F100_2_F100_F100_2",
+                                 "F100_F100_1_F100_F100_1"}}) {
+    auto loco = LocoPredictions::Open(list, traits, keys, 22, events);
+    ASSERT_TRUE(loco.ok()) << loco.error().Message();
+    const auto one = (*loco)->Load(0, 1);
+    ASSERT_TRUE(one.ok()) << one.error().Message();
+    EXPECT_EQ(one->values, (std::vector<double>{0.127717, 0.110227, 0.0228337}));
+    EXPECT_EQ(one->absent_people, 0u);
+    EXPECT_EQ((*loco)->Load(0, 10)->values[1], -0.0188307);
+    for (int code = 1; code <= 23; ++code) EXPECT_TRUE((*loco)->HasChromosome(0, code));
+  }
+}
+
 }  // namespace
 }  // namespace tallele

@@ -1,6 +1,8 @@
 #include "cohort/text_table.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace tallele {
 namespace {
@@ -13,6 +15,28 @@ std::string JoinNames(const std::vector<std::string>& names) {
     text += (i == 0 ? "" : ", ") + names[i];
   }
   return names.size() > kNamesInMessage ? text + ", ..." : text;
+}
+
+// Levenshtein distance.
+size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i + 1);
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = std::exchange(row[j + 1], std::min({substituted, row[j] + 1, row[j + 1] + 1}));
+    }
+  }
+  return row[b.size()];
+}
+
+// The name that needs the fewest edits; `names` is not empty.
+std::string Nearest(const std::vector<std::string>& names, std::string_view name) {
+  return *std::min_element(names.begin(), names.end(),
+                           [name](const std::string& a, const std::string& b) {
+                             return EditDistance(a, name) < EditDistance(b, name);
+                           });
 }
 
 }  // namespace
@@ -54,23 +78,59 @@ Result<void> TextTable::ReadHeader() {
     error.expected = "FID IID";
     return error;
   }
-  for (size_t i = num_identity_; i < fields_.size(); ++i) columns_.emplace_back(fields_[i]);
+  for (size_t i = num_identity_; i < fields_.size(); ++i) {
+    // A second identifier is a mistake (`IID FID`, two tables pasted together), never a trait.
+    if (fields_[i] == "FID" || fields_[i] == "IID") {
+      return InputError(
+          "the header names " + std::string(fields_[i]) + " a second or later time",
+          reader_->Where() + ", column " + std::to_string(i + 1),
+          "The header must begin with FID IID, or IID alone, and name neither again.");
+    }
+    columns_.emplace_back(fields_[i]);
+  }
   return {};
 }
 
+Result<void> TextTable::RequireColumn(const std::string& name) const {
+  if (std::find(columns_.begin(), columns_.end(), name) != columns_.end()) return {};
+  Error error = InputError("there is no column " + name, path() + ", line 1",
+                           "Check the spelling; names are case-sensitive.");
+  error.expected =
+      columns_.empty() ? "a header with more than identifiers" : "one of " + JoinNames(columns_);
+  if (!columns_.empty())
+    error.advice = "Nearest is " + Nearest(columns_, name) + ". " + error.advice;
+  return error;
+}
+
 Result<size_t> TextTable::Column(const std::string& name) const {
+  TALLELE_TRY(RequireColumn(name));
   const auto at = std::find(columns_.begin(), columns_.end(), name);
-  if (at == columns_.end()) {
-    Error error = InputError("there is no column " + name, path() + ", line 1",
-                             "Check the spelling; names are case-sensitive.");
-    error.expected = "one of " + JoinNames(columns_);
-    return error;
+  const auto position = static_cast<size_t>(at - columns_.begin());
+  if (name.empty()) {
+    return InputError("column " + std::to_string(position + num_identity_ + 1) + " has no name",
+                      path() + ", line 1",
+                      "Name it, take it out (a tab at the end of the lines makes one), or say by "
+                      "name which columns to use.");
   }
   if (std::find(at + 1, columns_.end(), name) != columns_.end()) {
     return InputError("the column " + name + " stands twice in the header", path() + ", line 1",
                       "Rename or remove one of them.");
   }
-  return static_cast<size_t>(at - columns_.begin());
+  return position;
+}
+
+Error TextTable::RaggedRow() const {
+  const size_t expected = columns_.size() + num_identity_;
+  const bool in_columns = fields_.size() < expected && fields_.size() >= num_identity_;
+  Error error = InputError(
+      in_columns ? "the line ends before column " + columns_[fields_.size() - num_identity_]
+                 : "the line has another number of fields than the header",
+      reader_->Where(),
+      split_at_tabs_ ? "The file is split at tabs, since its header has some."
+                     : "Write missing values as NA.");
+  error.found = std::to_string(fields_.size()) + " fields";
+  error.expected = std::to_string(expected);
+  return error;
 }
 
 Result<bool> TextTable::Next(TableRow* row) {
@@ -80,15 +140,7 @@ Result<bool> TextTable::Next(TableRow* row) {
     if (!more) return false;
   } while (Trim(line).empty());
   Split(line);
-  if (fields_.size() != columns_.size() + num_identity_) {
-    Error error =
-        InputError("the line has another number of fields than the header", reader_->Where(),
-                   split_at_tabs_ ? "The file is split at tabs, since its header has some."
-                                  : "Write missing values as NA.");
-    error.found = std::to_string(fields_.size());
-    error.expected = std::to_string(columns_.size() + num_identity_);
-    return error;
-  }
+  if (fields_.size() != columns_.size() + num_identity_) return RaggedRow();
   row->fid = fields_[0];
   row->iid = fields_[num_identity_ - 1];
   row->cells = std::span<const std::string_view>(fields_).subspan(num_identity_);

@@ -32,8 +32,13 @@ class TextTable {
   // Names of the columns after the identity.
   const std::vector<std::string>& columns() const { return columns_; }
 
-  // Position of a column among `columns()`. Errors: no such name, or one that stands twice.
+  // Position of a column among `columns()`. Errors: no such name (with the nearest one that there
+  // is), a column without a name, or a name that stands twice.
   Result<size_t> Column(const std::string& name) const;
+
+  // An error if no column has this name. One that stands twice is none: this is for names that
+  // are not read.
+  Result<void> RequireColumn(const std::string& name) const;
 
   // The next row; false at the end. Errors: another number of fields than the header, an empty
   // identifier, a person who stood on an earlier line.
@@ -48,6 +53,7 @@ class TextTable {
  private:
   TextTable() = default;
   Result<void> ReadHeader();
+  Error RaggedRow() const;
   void Split(std::string_view line);
 
   std::unique_ptr<LineReader> reader_;

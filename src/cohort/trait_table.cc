@@ -1,7 +1,9 @@
 #include "cohort/trait_table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <optional>
 #include <unordered_map>
 
 #include "base/parse_number.h"
@@ -37,12 +39,15 @@ class CellReader {
     return value;
   }
 
+  // To be told of each category as well: a level -9 is as doubtful as a number.
+  void NoteCategory(std::string_view cell) { num_minus_nine_ += cell == "-9"; }
+
   void Report(const TextTable& table, EventSink& events) const {
     if (num_minus_nine_ == 0) return;
     events.Message(Severity::kWarning,
                    table.path() + ": " + std::to_string(num_minus_nine_) +
-                       " cells are -9 and are taken as that number; use --missing-code -9 if they "
-                       "mean a missing value");
+                       " cells are -9 and are taken as that value; use --missing-code -9 if they "
+                       "mean a missing one");
   }
 
  private:
@@ -54,7 +59,7 @@ class CellReader {
 Result<std::vector<std::string>> ChooseColumns(const TextTable& table,
                                                const std::vector<std::string>& wanted,
                                                const std::vector<std::string>& excluded) {
-  for (const std::string& name : excluded) TALLELE_TRY(table.Column(name));
+  for (const std::string& name : excluded) TALLELE_TRY(table.RequireColumn(name));
   std::vector<std::string> chosen;
   for (const std::string& name : wanted.empty() ? table.columns() : wanted) {
     if (Contains(excluded, name)) continue;
@@ -76,6 +81,81 @@ Result<std::vector<size_t>> Positions(const TextTable& table,
   return positions;
 }
 
+// The genotyped person of a row, marked in `present`, or nothing, counted in `not_genotyped`. Rows
+// that spell one FID_IID in two ways (`A_B C`, `A B_C`) are an error: neither may win silently.
+Result<std::optional<uint32_t>> TakePerson(const TextTable& table, const TableRow& row,
+                                           const SampleLookup& lookup, std::vector<bool>& present,
+                                           size_t& not_genotyped) {
+  const std::optional<uint32_t> person = lookup.Find(row.fid, row.iid);
+  if (!person) {
+    ++not_genotyped;
+    return person;
+  }
+  if (present[*person]) {
+    return InputError("an earlier line names the same person, since FID_IID is the same text",
+                      table.Where(), "Keep one line for each person.");
+  }
+  present[*person] = true;
+  return person;
+}
+
+// A trait's value, checked for its family.
+Result<double> TraitValue(const TextTable& table, size_t column, std::string_view cell,
+                          TraitFamily family, CellReader& cells) {
+  TALLELE_ASSIGN(const double value, cells.Number(table, column, cell));
+  if (family == TraitFamily::kBinary && !std::isnan(value) && value != 0 && value != 1) {
+    return table.CellError(column, "a binary trait is neither 0 nor 1", cell, "0, 1 or NA");
+  }
+  return value;
+}
+
+// Numbers the levels of a categorical column as they come.
+class LevelCoder {
+ public:
+  double Code(std::string_view level, std::vector<std::string>& levels) {
+    const auto [code, added] = codes_.try_emplace(std::string(level), levels.size());
+    if (added) levels.emplace_back(level);
+    return static_cast<double>(code->second);
+  }
+
+ private:
+  std::unordered_map<std::string, size_t> codes_;
+};
+
+// The columns to read as covariates: those chosen, less the traits' namesakes.
+Result<std::vector<std::string>> CovariateNames(const CohortRequest& request,
+                                                const std::vector<std::string>& trait_names,
+                                                const TextTable& table, EventSink& events) {
+  TALLELE_ASSIGN(std::vector<std::string> names,
+                 ChooseColumns(table, request.covar_columns, request.covar_exclude));
+  for (const std::string& name : request.categorical_covariates) {
+    if (Contains(names, name)) continue;
+    TALLELE_TRY(table.RequireColumn(name));
+    return ConfigError("the categorical covariate " + name + " is not among the covariates",
+                       "--catCovarList", "Name it in --covarColList as well.");
+  }
+  std::erase_if(names, [&](const std::string& name) {
+    if (!Contains(trait_names, name)) return false;
+    events.Message(Severity::kWarning, "the covariate " + name +
+                                           " is left out, since a trait of that name is analysed");
+    return true;
+  });
+  return names;
+}
+
+// An empty table with the columns `names`.
+CovariateTable MakeCovariateTable(const std::vector<std::string>& names,
+                                  const std::vector<std::string>& categorical, size_t num_samples) {
+  CovariateTable table;
+  table.present.assign(num_samples, false);
+  table.row.assign(num_samples, 0);
+  for (const std::string& name : names) {
+    table.columns.push_back(
+        {name, Contains(categorical, name), std::vector<double>(num_samples, kMissing), {}});
+  }
+  return table;
+}
+
 }  // namespace
 
 Result<TraitTable> ReadTraits(const CohortRequest& request, const SampleLookup& lookup,
@@ -95,17 +175,11 @@ Result<TraitTable> ReadTraits(const CohortRequest& request, const SampleLookup& 
   while (true) {
     TALLELE_ASSIGN(const bool more, table->Next(&row));
     if (!more) break;
-    const auto person = lookup.Find(row.fid, row.iid);
-    traits.rows_not_genotyped += !person;
-    if (person) traits.present[*person] = true;
+    TALLELE_ASSIGN(const std::optional<uint32_t> person,
+                   TakePerson(*table, row, lookup, traits.present, traits.rows_not_genotyped));
     for (size_t t = 0; t < positions.size(); ++t) {
-      TALLELE_ASSIGN(const double value,
-                     cells.Number(*table, positions[t], row.cells[positions[t]]));
-      const bool binary = request.family == TraitFamily::kBinary;
-      if (binary && !(value == 0 || value == 1 || value != value)) {
-        return table->CellError(positions[t], "a binary trait is neither 0 nor 1",
-                                row.cells[positions[t]], "0, 1 or NA");
-      }
+      TALLELE_ASSIGN(const double value, TraitValue(*table, positions[t], row.cells[positions[t]],
+                                                    request.family, cells));
       if (person) traits.values[t][*person] = value;
     }
   }
@@ -118,41 +192,21 @@ Result<CovariateTable> ReadCovariates(const CohortRequest& request,
                                       const SampleLookup& lookup, size_t num_samples,
                                       EventSink& events) {
   TALLELE_ASSIGN(const auto table, TextTable::Open(request.covar_file));
-  TALLELE_ASSIGN(std::vector<std::string> names,
-                 ChooseColumns(*table, request.covar_columns, request.covar_exclude));
-  std::erase_if(names, [&](const std::string& name) {
-    if (!Contains(trait_names, name)) return false;
-    events.Message(Severity::kWarning, "the covariate " + name +
-                                           " is left out, since a trait of that name is analysed");
-    return true;
-  });
-  for (const std::string& name : request.categorical_covariates) {
-    if (Contains(names, name)) continue;
-    return ConfigError("the categorical covariate " + name + " is not among the covariates",
-                       "--catCovarList", "Name it in --covarColList as well.");
-  }
+  TALLELE_ASSIGN(const std::vector<std::string> names,
+                 CovariateNames(request, trait_names, *table, events));
   TALLELE_ASSIGN(const std::vector<size_t> positions, Positions(*table, names));
-  CovariateTable covariates;
-  covariates.present.assign(num_samples, false);
-  covariates.row.assign(num_samples, 0);
-  std::vector<std::unordered_map<std::string, size_t>> codes(names.size());
-  for (const std::string& name : names) {
-    covariates.columns.push_back({name,
-                                  Contains(request.categorical_covariates, name),
-                                  std::vector<double>(num_samples, kMissing),
-                                  {}});
-  }
+  CovariateTable covariates =
+      MakeCovariateTable(names, request.categorical_covariates, num_samples);
+  std::vector<LevelCoder> coders(names.size());
   CellReader cells(request.missing_codes);
   TableRow row;
   for (int64_t row_number = 0;; ++row_number) {
     TALLELE_ASSIGN(const bool more, table->Next(&row));
     if (!more) break;
-    const auto person = lookup.Find(row.fid, row.iid);
-    covariates.rows_not_genotyped += !person;
-    if (person) {
-      covariates.present[*person] = true;
-      covariates.row[*person] = row_number;
-    }
+    TALLELE_ASSIGN(
+        const std::optional<uint32_t> person,
+        TakePerson(*table, row, lookup, covariates.present, covariates.rows_not_genotyped));
+    if (person) covariates.row[*person] = row_number;
     for (size_t c = 0; c < positions.size(); ++c) {
       CovariateColumn& column = covariates.columns[c];
       const std::string_view cell = row.cells[positions[c]];
@@ -160,9 +214,8 @@ Result<CovariateTable> ReadCovariates(const CohortRequest& request,
       if (!column.categorical) {
         TALLELE_ASSIGN(value, cells.Number(*table, positions[c], cell));
       } else if (!cells.IsMissing(cell)) {
-        const auto [code, added] = codes[c].try_emplace(std::string(cell), column.levels.size());
-        if (added) column.levels.emplace_back(cell);
-        value = static_cast<double>(code->second);
+        cells.NoteCategory(cell);
+        value = coders[c].Code(cell, column.levels);
       }
       if (person) column.values[*person] = value;
     }

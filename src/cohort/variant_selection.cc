@@ -63,24 +63,44 @@ bool Match(IdList& ids, const std::string& id) {
   return true;
 }
 
+// Labels of a file, each once, in file order; the first ones if there are very many.
+std::string PresentLabels(const VariantIndex& variants) {
+  constexpr size_t kLabelsInMessage = 60;
+  std::set<std::string> seen;
+  std::string text;
+  for (const ChromosomeRun& run : variants.runs()) {
+    if (!seen.insert(run.label).second) continue;
+    if (seen.size() > kLabelsInMessage) return text + ", ...";
+    text += (text.empty() ? "" : ", ") + run.label;
+  }
+  return text.empty() ? "none" : text;
+}
+
+Error AbsentChromosome(const std::string& label, const std::string& options,
+                       const VariantIndex& variants) {
+  Error error = UsageError("the genotype file has no variants of chromosome " + label,
+                           "Check " + options + ".");
+  error.expected = "one of " + PresentLabels(variants);
+  return error;
+}
+
+// Codes of the chromosomes asked for. One that the file does not have, there or in the window, is
+// an error: a job of nothing would look like a job without hits.
 Result<std::set<int>> ChromosomeCodes(const VariantSelectionRequest& request,
                                       const VariantIndex& variants) {
   std::set<int> present, wanted;
-  std::string labels;
   for (const ChromosomeRun& run : variants.runs()) {
     if (const auto code = ChromosomeCode(run.label, request.num_autosomes)) present.insert(*code);
-    if (labels.size() < 200) labels += (labels.empty() ? "" : ", ") + run.label;
   }
   for (const std::string& label : request.chromosomes) {
     const auto code = ChromosomeCode(label, request.num_autosomes);
-    if (code && present.contains(*code)) {
-      wanted.insert(*code);
-      continue;
+    if (!code || !present.contains(*code)) {
+      return AbsentChromosome(label, "--chr and --chrList", variants);
     }
-    Error error = UsageError("the genotype file has no variants of chromosome " + label,
-                             "Check --chr and --chrList.");
-    error.expected = "among " + labels;
-    return error;
+    wanted.insert(*code);
+  }
+  if (request.window && !present.contains(request.window->chromosome_code)) {
+    return AbsentChromosome(std::to_string(request.window->chromosome_code), "--range", variants);
   }
   return wanted;
 }

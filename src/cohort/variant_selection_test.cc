@@ -78,8 +78,41 @@ TEST(SelectVariants, CountsEachVariantOnce) {
   ASSERT_TRUE(rest.ok());
   EXPECT_EQ(rest->selected, (std::vector<bool>{true, false, false, false, false}));
   EXPECT_EQ(rest->other_chromosome, 1u);
-  request.chromosomes = {"7"};
-  EXPECT_FALSE(SelectVariants(request, index).ok());
+}
+
+// X, chrX and 23 ask for the same variants; what the file does not have is an error, not an empty
+// result.
+TEST(SelectVariants, ChromosomesAreAskedForByAnyOfTheirNames) {
+  const VariantIndex index = SmallIndex();
+  VariantSelectionRequest request;
+  for (const char* label : {"X", "chrX", "23"}) {
+    request.chromosomes = {label};
+    auto selection = SelectVariants(request, index);
+    ASSERT_TRUE(selection.ok()) << label;
+    EXPECT_EQ(selection->selected, (std::vector<bool>{false, false, false, true, false})) << label;
+  }
+  for (const char* label : {"7", "MT", "nonsense"}) {
+    request.chromosomes = {"1", label};
+    auto selection = SelectVariants(request, index);
+    ASSERT_FALSE(selection.ok()) << label;
+    const std::string message = selection.error().Message();
+    EXPECT_NE(message.find(label), std::string::npos) << message;
+    EXPECT_NE(message.find("one of 1, chrX, MT"), std::string::npos) << message;
+  }
+}
+
+TEST(SelectVariants, AWindowIsInclusiveAndOfAChromosomeThatIsThere) {
+  const VariantIndex index = SmallIndex();
+  VariantSelectionRequest request;
+  request.window = VariantWindow{1, 20, 30};
+  auto inside = SelectVariants(request, index);
+  ASSERT_TRUE(inside.ok());
+  EXPECT_EQ(inside->selected, (std::vector<bool>{false, true, true, false, false}));
+  EXPECT_EQ(inside->outside_window, 2u);
+  request.window = VariantWindow{7, 1, 1000};
+  auto absent = SelectVariants(request, index);
+  ASSERT_FALSE(absent.ok());
+  EXPECT_NE(absent.error().Message().find("--range"), std::string::npos);
 }
 
 }  // namespace
