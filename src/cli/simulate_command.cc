@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "config/column_names.h"
+#include "config/nearest_name.h"
 #include "simulate/simulate.h"
 
 namespace tallele {
@@ -86,6 +87,15 @@ Result<void> Translate(const Translated& t, SimulationRequest& r) {
   return {};
 }
 
+Error UnknownWord(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) names.push_back(option->get_name());
+  const std::string name = word.substr(0, word.find('='));
+  std::string advice = DidYouMean(name, names);
+  advice += (advice.empty() ? "" : " ") + std::string("See `tallele simulate --help`.");
+  return UsageError("simulate does not know " + name, std::move(advice));
+}
+
 }  // namespace
 
 int SimulateCommand(std::span<const std::string> arguments, const CancelToken& cancel) {
@@ -94,6 +104,7 @@ int SimulateCommand(std::span<const std::string> arguments, const CancelToken& c
   CLI::App app(
       "tallele simulate: a made-up cohort with genotypes, traits, covariates and predictions",
       "tallele simulate");
+  app.allow_extras();
   Declare(app, request, translated);
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
@@ -104,6 +115,7 @@ int SimulateCommand(std::span<const std::string> arguments, const CancelToken& c
   } catch (const CLI::ParseError& failure) {
     return Fail(UsageError(failure.what(), "See `tallele simulate --help`."));
   }
+  if (!app.remaining().empty()) return Fail(UnknownWord(app, app.remaining().front()));
   if (const auto done = Translate(translated, request); !done.ok()) return Fail(done.error());
   Console console({});
   const auto summary = Simulate(request, console, cancel);

@@ -28,11 +28,12 @@ std::vector<std::string> AllFlagNames() {
   return names;
 }
 
-// Refuses what REGENIE knows and this program does not, before anything else is looked at.
-Result<void> RefuseKnownOptions(std::span<const std::string> arguments) {
-  for (const std::string& argument : arguments) {
-    if (!argument.starts_with('-')) continue;
-    const std::string name = argument.substr(0, argument.find('='));
+// Refuses what REGENIE knows and this program does not. Looks only at words that belong to no
+// accepted option, so that a value such as -1 is not taken for an option.
+Result<void> RefuseKnownOptions(std::span<const std::string> leftovers) {
+  for (const std::string& leftover : leftovers) {
+    if (!leftover.starts_with('-')) continue;
+    const std::string name = leftover.substr(0, leftover.find('='));
     const std::string why = WhyFlagIsRefused(name);
     if (!why.empty()) return UsageError("the option " + name + " is refused", why + ".");
   }
@@ -67,15 +68,24 @@ std::vector<Spelling> MakeSpellings(CLI::App& app) {
   return spellings;
 }
 
+// The texts that a spelling gives its option. `--gz=false` is a value like any other; a switch
+// that stands for a value has no opposite to give.
+Result<std::vector<std::string>> GivenTexts(const Spelling& s) {
+  if (!s.IsSwitch()) return s.texts;
+  std::vector<std::string> said = s.option->results();
+  if (s.flag->value.empty()) return said;
+  for (const std::string& text : said) {
+    if (text != "true") {
+      return UsageError("the option " + s.flag->name + " takes no value", "Leave it out instead.");
+    }
+  }
+  return std::vector<std::string>{s.flag->value};
+}
+
 // Adds one spelling to the layer; list options collect from all of their spellings.
 Result<void> AddToLayer(const Spelling& s, OptionLayer& layer) {
   if (s.option->count() == 0) return {};
-  const bool is_switch = s.IsSwitch();
-  std::vector<std::string> texts = s.texts;
-  if (is_switch) texts = {s.flag->value.empty() ? "true" : s.flag->value};
-  if (!IsList(s.spec->type) && texts.size() > 1) {
-    return UsageError("the option " + s.flag->name + " is given more than once", "Give it once.");
-  }
+  TALLELE_ASSIGN(const std::vector<std::string> texts, GivenTexts(s));
   TALLELE_ASSIGN(OptionValue value, ParseOptionValue(*s.spec, s.flag->name, texts, true));
   const auto [at, added] = layer.given.try_emplace(s.spec, GivenOption{value, s.flag->name});
   if (added) return {};
@@ -100,7 +110,6 @@ Result<void> AddToLayer(const Spelling& s, OptionLayer& layer) {
 }  // namespace
 
 Result<OptionLayer> ParseCommandLine(std::span<const std::string> arguments) {
-  TALLELE_TRY(RefuseKnownOptions(arguments));
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();
@@ -111,6 +120,7 @@ Result<OptionLayer> ParseCommandLine(std::span<const std::string> arguments) {
   } catch (const CLI::ParseError& failure) {
     return UsageError(failure.what(), "See `tallele regenie --help`.");
   }
+  TALLELE_TRY(RefuseKnownOptions(app.remaining()));
   if (!app.remaining().empty()) return UnknownArgument(app.remaining().front());
   OptionLayer layer;
   for (const Spelling& spelling : spellings) TALLELE_TRY(AddToLayer(spelling, layer));

@@ -105,6 +105,10 @@ Result<void> CheckInputs(const ScanRequest& scan) {
   if (!cohort.keep_files.empty() && !cohort.remove_files.empty()) {
     return UsageError("--keep and --remove exclude each other", "Give one of them.");
   }
+  if (scan.gzip && scan.format == OutputFormat::kParquet) {
+    return UsageError("--gz compresses text files, and --format parquet writes none",
+                      "Use --format regenie or both, or leave --gz out.");
+  }
   if (scan.print_pheno && !scan.write_samples) {
     return UsageError("--print-pheno needs --write-samples", "Give both.");
   }
@@ -138,7 +142,9 @@ Result<void> CheckFiles(const ScanRequest& scan) {
 // A REGENIE command line gets REGENIE's files as well, so that a pipeline finds what it expects.
 Result<void> ChooseFormat(const OptionLayer& flags, OptionLayer& merged) {
   const OptionSpec& format = Flag("--format");
-  const bool regenie_style = flags.Has(Flag("--step")) || flags.Has(Flag("--gz"));
+  const auto gzip = merged.given.find(&Flag("--gz"));
+  const bool compressed = gzip != merged.given.end() && gzip->second.value.Truth();
+  const bool regenie_style = flags.Has(Flag("--step")) || compressed;
   if (merged.Has(format) || !regenie_style) return {};
   TALLELE_ASSIGN(OptionValue both, ParseOptionValue(format, "--format", {"both"}, false));
   merged.given[&format] = {std::move(both), "--step or --gz"};

@@ -1,5 +1,7 @@
 #include <toml++/toml.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <set>
 
 #include "base/format_number.h"
@@ -108,9 +110,31 @@ class Reader {
     }
     std::vector<std::string> keys;
     for (const OptionSpec& spec : RegenieOptions()) {
+      if (!spec.section.empty() && spec.key == key) {
+        return Bad(node, "unknown key " + section + "." + key,
+                   "It belongs to section [" + spec.section + "].");
+      }
       if (spec.section == section) keys.push_back(spec.key);
     }
     return Bad(node, "unknown key " + section + "." + key, DidYouMean(key, keys));
+  }
+
+  // What a key that stands for a value of `spec` says: that value, or nothing (`bt = false`).
+  Result<std::vector<std::string>> AliasTexts(const OptionSpec& spec, const std::string& key,
+                                              const std::string& name,
+                                              const toml::node& node) const {
+    const std::optional<std::string> said = ScalarText(node);
+    std::string accepted;
+    for (const KeyAlias& alias : spec.aliases) {
+      if (alias.key != key) continue;
+      if (said == alias.from) return std::vector<std::string>{alias.value};
+      accepted += (accepted.empty() ? "" : ", ") + alias.from;
+    }
+    if (node.is_boolean() && said == "false") return std::vector<std::string>{};
+    Error error = Bad(node, "the value of " + name + " is not one that is known", "");
+    error.found = said.value_or("a table, array or date");
+    error.expected = accepted;
+    return error;
   }
 
   Result<void> Add(const std::string& section, const std::string& key, const toml::node& node) {
@@ -120,17 +144,8 @@ class Reader {
     std::vector<std::string> texts;
     bool split_commas = false;
     if (key != spec->key) {
-      const std::string said = ScalarText(node).value_or("");
-      bool known = false;
-      for (const KeyAlias& alias : spec->aliases) {
-        if (alias.key != key || alias.from != said) continue;
-        texts = {alias.value};
-        known = true;
-      }
-      if (!known && node.is_boolean() && said == "false") return {};
-      if (!known)
-        return Bad(node, "the value of " + name + " is not one that is known",
-                   "Found " + said + ".");
+      TALLELE_ASSIGN(texts, AliasTexts(*spec, key, name, node));
+      if (texts.empty()) return {};
     } else if (!HasType(node, spec->type)) {
       Error error = Bad(node, "the key " + name + " has the wrong type", "");
       error.found = ScalarText(node).value_or("a table, array or date");
@@ -162,6 +177,10 @@ class Reader {
 }  // namespace
 
 Result<OptionLayer> ReadTomlLayer(const std::string& path) {
+  // toml++ reports a file that it cannot open as bad syntax in line 0.
+  if (access(path.c_str(), R_OK) != 0) {
+    return IoError("cannot read the configuration of --config", path, errno);
+  }
   try {
     const toml::table root = toml::parse_file(path);
     return Reader(path).Read(root);

@@ -88,6 +88,7 @@ class Refusals(WithCohort):
         self.expect(2, ["unknown command"], "regeny")
         self.expect(2, ["--phenoFil", "--phenoFile"], *self.base("r"), "--phenoFil", "x")
         self.expect(2, ["belongs to no option"], *self.base("r"), "stray")
+        self.expect(2, ["--peple", "--people"], "simulate", "--peple", "3")
 
     def test_options_of_regenie_that_are_not_here_are_refused_by_name(self):
         for option in ("--bt", "--firth", "--spa", "--pgen", "--t2e", "--no-split", "--htp",
@@ -105,7 +106,9 @@ class Refusals(WithCohort):
                 (["--bed"], ["--bed", self.path("c_array")]),
                 (["--keep", "--remove"], ["--keep", self.path("c.sample"), "--remove",
                                           self.path("c.sample")]),
-                (["range"], ["--range", "1-2"])):
+                (["range"], ["--range", "1-2"]), (["--strict", "value"], ["--strict=false"]),
+                (["--bsize", "100", "200"], ["--bsize", "100", "--bsize", "200"]),
+                (["--gz", "--format"], ["--gz", "--format", "parquet"])):
             self.expect(2, words, *self.base("r"), *arguments)
         self.expect(2, ["--out"], *self.base("r", out=None))
         self.expect(2, ["--pred"], *self.base("r", pred=None))
@@ -134,8 +137,12 @@ class Layers(WithCohort):
                  "[compute]\nfirth_newton_raphson_zero_start_iterations = 100\n"),
                 (["jax_cache_dir"], '[compute]\njax_cache_dir = "x"\n'),
                 (["gpu"], '[compute]\ndevice = "gpu"\n'),
+                (["telemetry", "profile", "off"], '[diagnostics]\ntelemetry = "profile"\n'),
+                (["input.bsize", "[trait]"], "[input]\nbsize = 3\n"),
                 (["line 1"], "[input\n")):
             self.expect(2, words, *self.base("t"), "--config", self.toml(text))
+        self.expect(1, ["nofile.toml", "No such file"], *self.base("t"), "--config",
+                    self.path("nofile.toml"))
 
     def test_flags_win_over_toml_and_the_effective_file_repeats_the_run(self):
         config = self.toml(f'[input]\nbgen = "{self.path("c.bgen")}"\nsample = '
@@ -195,6 +202,18 @@ class Scans(WithCohort):
             self.expect(0, [], *self.base(f"l{k}"), "--format", "regenie", *extra)
             self.assertTrue(os.path.exists(self.path(f"l{k}_QT3.regenie")))
             self.assertFalse(os.path.exists(self.path(f"l{k}_QT2.regenie")))
+
+    def test_values_that_look_like_switches(self):
+        self.expect(0, [], *self.base("v1"), "--missing-code", "-1", "--format", "regenie")
+        self.expect(0, [], *self.base("v2"), "--gz=false", "--format", "regenie")
+        self.assertTrue(os.path.exists(self.path("v2_QT1.regenie")))
+        self.assertFalse(os.path.exists(self.path("v2_QT1.regenie.gz")))
+
+    def test_gzip_in_a_configuration_brings_text_files(self):
+        with open(self.path("gzip.toml"), "w") as file:
+            file.write("[output]\ngzip = true\n")
+        self.expect(0, [], *self.base("y"), "--config", self.path("gzip.toml"))
+        self.assertTrue(os.path.exists(self.path("y_QT1.regenie.gz")))
 
     def test_a_trait_without_predictions_is_partial(self):
         with open(self.path("two.list"), "w") as file:
