@@ -1,111 +1,48 @@
 #include "genotype/bgen/bgen_decode.h"
 
-#include <libdeflate.h>
-#include <zstd.h>
-
 #include <algorithm>
 #include <cstring>
+
+#include "genotype/bgen/bgen_error.h"
 
 namespace tallele::bgen {
 namespace {
 
 constexpr uint32_t kNotSelected = 0xffffffff;
 constexpr uint32_t kLayout1Denominator = 32768;
-constexpr uint8_t kMissingFlag = 0x80;
-constexpr uint8_t kReservedPloidyBit = 0x40;
 
-Error Bad(std::string what, std::string found = {}, std::string expected = {}) {
-  Error error = InputError(std::move(what), {}, "The file is damaged; copy or make it again.");
-  error.found = std::move(found);
-  error.expected = std::move(expected);
-  return error;
-}
+// Room after a payload: a padded row of pairs, and what ReadPairs may touch.
+constexpr size_t kPayloadPadding = 2 * kPeoplePerPad + kValuePadding;
 
 std::string SampleNumber(size_t sample) { return "sample " + std::to_string(sample + 1); }
-
-// Little-endian values of a fixed number of bits, one after the other. Reads up to 8 bytes past
-// the last value.
-class BitReader {
- public:
-  BitReader(const uint8_t* data, int bits)
-      : data_(data), bits_(bits), mask_((uint64_t{1} << bits) - 1) {}
-
-  uint32_t Next() {
-    uint64_t word;
-    std::memcpy(&word, data_ + (bit_ >> 3), 8);
-    const uint64_t value = word >> (bit_ & 7) & mask_;
-    bit_ += static_cast<uint64_t>(bits_);
-    return static_cast<uint32_t>(value);
-  }
-
- private:
-  const uint8_t* data_;
-  int bits_;
-  uint64_t mask_;
-  uint64_t bit_ = 0;
-};
 
 bool PaddingIsZero(const uint8_t* data, uint64_t num_bits) {
   const uint64_t used = num_bits & 7;
   return used == 0 || data[num_bits >> 3] >> used == 0;
 }
 
-}  // namespace
-
-struct Inflater::State {
-  libdeflate_decompressor* deflate = libdeflate_alloc_decompressor();
-  ZSTD_DCtx* zstd = ZSTD_createDCtx();
-  ~State() {
-    libdeflate_free_decompressor(deflate);
-    ZSTD_freeDCtx(zstd);
-  }
-};
-
-Inflater::Inflater() : state_(std::make_unique<State>()) {}
-Inflater::~Inflater() = default;
-
-Result<void> Inflater::Inflate(Compression compression, std::span<const uint8_t> stored,
-                               std::span<uint8_t> out) {
-  if (compression == Compression::kNone) {
-    if (stored.size() != out.size()) return Bad("the genotypes have the wrong length");
-    std::memcpy(out.data(), stored.data(), out.size());
-    return {};
-  }
-  if (compression == Compression::kZstd) {
-    const size_t made =
-        ZSTD_decompressDCtx(state_->zstd, out.data(), out.size(), stored.data(), stored.size());
-    if (ZSTD_isError(made)) return Bad("cannot inflate the genotypes", ZSTD_getErrorName(made));
-    if (made == out.size()) return {};
-    return Bad("the genotypes inflate to another length", std::to_string(made),
-               std::to_string(out.size()));
-  }
-  size_t used = 0, made = 0;
-  const libdeflate_result result = libdeflate_zlib_decompress_ex(
-      state_->deflate, stored.data(), stored.size(), out.data(), out.size(), &used, &made);
-  if (result != LIBDEFLATE_SUCCESS) {
-    return Bad("cannot inflate the genotypes", result == LIBDEFLATE_INSUFFICIENT_SPACE
-                                                   ? "more bytes than declared"
-                                                   : "damaged zlib data or a wrong checksum");
-  }
-  if (made != out.size()) {
-    return Bad("the genotypes inflate to another length", std::to_string(made),
-               std::to_string(out.size()));
-  }
-  if (used != stored.size()) {
-    return Bad("bytes follow the compressed genotypes", std::to_string(stored.size() - used));
-  }
-  return {};
+Error SumTooLarge(size_t sample, uint64_t sum, uint64_t denominator) {
+  return DamagedRecord("the probabilities of " + SampleNumber(sample) + " add up to more than 1",
+                       std::to_string(sum), "at most " + std::to_string(denominator));
 }
 
-struct Decoder::Shape {
-  const uint8_t* ploidies = nullptr;  // one byte a sample: copies, and the missing flag
-  const uint8_t* values = nullptr;
-  uint64_t value_bytes = 0;
-  int bits = 0;
-  int smallest_ploidy = 0;
-  int largest_ploidy = 0;
-  bool phased = false;
-};
+Error GapWithNumbers(size_t sample) {
+  return DamagedRecord("the missing call of " + SampleNumber(sample) +
+                       " has probabilities other than 0");
+}
+
+// The first sample whose pair breaks a rule, once some pair is known to.
+Error FirstBadPair(const StoredCalls& calls, std::span<const StoredPair> pairs) {
+  const uint64_t denominator = (uint64_t{1} << calls.bits) - 1;
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const uint64_t sum = uint64_t{pairs[i].a0} + pairs[i].a1;
+    if ((calls.ploidies[i] & kMissingFlag) != 0 && sum != 0) return GapWithNumbers(i);
+    if (!calls.phased && sum > denominator) return SumTooLarge(i, sum, denominator);
+  }
+  return InternalError("a damaged BGEN record has no damaged sample");
+}
+
+}  // namespace
 
 Decoder::Decoder(const Header& header, SampleSelection selection, CarrierPolicy carriers,
                  CpuTarget target)
@@ -126,53 +63,40 @@ Result<void> CheckInflatedSize(const Header& header, uint64_t stored, uint64_t i
                                                                     : 1;
   const uint64_t largest = ratio * stored + (ratio > 1 ? 1024 : 0);
   if (inflated >= smallest && inflated <= largest) return {};
-  return Bad("the declared length of the genotypes is impossible", std::to_string(inflated),
-             std::to_string(smallest) + " to " + std::to_string(largest));
+  return DamagedRecord("the declared length of the genotypes is impossible",
+                       std::to_string(inflated),
+                       std::to_string(smallest) + " to " + std::to_string(largest));
 }
 
 Result<void> Decoder::Decode(std::span<const uint8_t> stored, uint32_t inflated_size,
                              uint32_t num_alleles, VariantBlock& block) {
   if (num_alleles != 2) {
-    DecodedVariant variant;
-    variant.state = VariantState::kNotBiallelic;
-    block.mutable_variants().push_back(variant);
+    KeepState(VariantState::kNotBiallelic, block);
     return {};
   }
   TALLELE_TRY(CheckInflatedSize(header_, stored.size(), inflated_size));
-  TALLELE_ASSIGN(const bool done, DecodeInPlace(stored, inflated_size, block));
-  if (done) return {};
-  payload_.resize(size_t{inflated_size} + 8);
-  payload_size_ = inflated_size;
-  TALLELE_TRY(
-      inflater_.Inflate(header_.compression, stored, std::span(payload_.data(), payload_size_)));
+  uint8_t* payload = PlaceFor(inflated_size, block);
+  TALLELE_TRY(inflater_.Inflate(header_.compression, stored, std::span(payload, inflated_size)));
+  std::memset(payload + inflated_size, 0, kPayloadPadding);
+  payload_ = std::span<const uint8_t>(payload, inflated_size);
   return header_.layout == 1 ? DecodeLayout1(block) : DecodeLayout2(block);
 }
 
-// The common case without a copy: 8 bits, unphased, everyone diploid, called and selected. The
-// record is inflated so that its probabilities are the row. False, with nothing kept, when the
-// record turns out to be of another kind.
-Result<bool> Decoder::DecodeInPlace(std::span<const uint8_t> stored, uint32_t inflated_size,
-                                    VariantBlock& block) {
-  const size_t n = header_.num_samples;
-  const size_t prefix = Layout2Prefix(n);
-  if (header_.layout != 2 || selection_.file_positions || n == 0) return false;
-  if (inflated_size != prefix + 2 * n) return false;
-  uint8_t* row = block.ScratchRow();
-  uint8_t* payload = row - prefix;
-  TALLELE_TRY(inflater_.Inflate(header_.compression, stored, std::span(payload, inflated_size)));
-  const uint8_t* ploidies = payload + 8;
-  const bool simple = LoadU32(payload) == n && LoadU16(payload + 4) == 2 && payload[6] == 2 &&
-                      payload[7] == 2 && payload[8 + n] == 0 && payload[9 + n] == 8 &&
-                      ploidies[0] == 2 && std::memcmp(ploidies, ploidies + 1, n - 1) == 0;
-  if (!simple) return false;
-  std::memset(row + 2 * n, 0, 2 * (PaddedPeople(n) - n));
-  const PairMoments sums = ComputePairMoments(target_, row, n);
-  if (sums.sum_exceeds_255) return false;  // the plain path finds and names the sample
+// Where a payload is inflated to. One that is as long as that of 8-bit diploid calls of everyone in
+// the block goes where its probabilities are the next row.
+uint8_t* Decoder::PlaceFor(size_t inflated_size, VariantBlock& block) {
+  const size_t prefix = Layout2Prefix(header_.num_samples);
+  in_place_ = header_.layout == 2 && !selection_.file_positions &&
+              inflated_size == prefix + 2 * size_t{header_.num_samples};
+  if (in_place_) return block.ScratchRow() - prefix;
+  buffer_.resize(inflated_size + kPayloadPadding);
+  return buffer_.data();
+}
+
+void Decoder::KeepState(VariantState state, VariantBlock& block) {
   DecodedVariant variant;
-  variant.denominator = 255;
-  variant.moments = UnphasedMoments(255, sums, static_cast<int64_t>(n));
-  KeepSparseOrDense(variant, row, block);
-  return true;
+  variant.state = state;
+  block.mutable_variants().push_back(variant);
 }
 
 // Holds a one-plane unphased variant as carriers when few people differ from one of the two
@@ -206,152 +130,174 @@ void Decoder::KeepSparseOrDense(DecodedVariant variant, uint8_t* row, VariantBlo
   block.mutable_variants().push_back(variant);
 }
 
-Result<Decoder::Shape> Decoder::ReadShape() const {
+Result<StoredCalls> Decoder::ReadShape() const {
   const size_t n = header_.num_samples;
   const uint8_t* p = payload_.data();
   if (LoadU32(p) != n) {
-    return Bad("the genotypes are of another number of samples", std::to_string(LoadU32(p)),
-               std::to_string(n));
+    return DamagedRecord("the genotypes are of another number of samples",
+                         std::to_string(LoadU32(p)), std::to_string(n));
   }
   if (LoadU16(p + 4) != 2) {
-    return Bad("the genotypes are of another number of alleles", std::to_string(LoadU16(p + 4)),
-               "2");
+    return DamagedRecord("the genotypes are of another number of alleles",
+                         std::to_string(LoadU16(p + 4)), "2");
   }
-  Shape shape;
-  shape.smallest_ploidy = p[6];
-  shape.largest_ploidy = p[7];
-  shape.ploidies = p + 8;
-  shape.bits = p[9 + n];
-  shape.values = p + Layout2Prefix(n);
-  shape.value_bytes = payload_size_ - Layout2Prefix(n);
-  if (p[8 + n] > 1) return Bad("the phase flag is impossible", std::to_string(p[8 + n]), "0 or 1");
-  shape.phased = p[8 + n] == 1;
-  if (shape.bits < 1 || shape.bits > 32) {
-    return Bad("the number of bits is impossible", std::to_string(shape.bits), "1 to 32");
+  StoredCalls calls;
+  calls.num_samples = n;
+  calls.smallest_ploidy = p[6];
+  calls.largest_ploidy = p[7];
+  calls.ploidies = p + 8;
+  calls.bits = p[9 + n];
+  calls.values = p + Layout2Prefix(n);
+  calls.value_bytes = payload_.size() - Layout2Prefix(n);
+  calls.phased = p[8 + n] == 1;
+  if (p[8 + n] > 1) {
+    return DamagedRecord("the phase flag is impossible", std::to_string(p[8 + n]), "0 or 1");
   }
-  if (shape.smallest_ploidy > shape.largest_ploidy || shape.largest_ploidy > 63) {
-    return Bad("the ploidy range is impossible", std::to_string(shape.smallest_ploidy) + " to " +
-                                                     std::to_string(shape.largest_ploidy));
+  if (calls.bits < 1 || calls.bits > 32) {
+    return DamagedRecord("the number of bits is impossible", std::to_string(calls.bits), "1 to 32");
   }
-  return shape;
+  if (calls.smallest_ploidy > calls.largest_ploidy || calls.largest_ploidy > kPloidyMask) {
+    return DamagedRecord(
+        "the ploidy range is impossible",
+        std::to_string(calls.smallest_ploidy) + " to " + std::to_string(calls.largest_ploidy));
+  }
+  return calls;
 }
 
-// Checks every ploidy byte and the length of the values; true when someone has over two copies.
-Result<bool> Decoder::HasHighPloidy(const Shape& shape) const {
-  uint64_t num_values = 0;
-  bool high = false;
-  for (size_t i = 0; i < header_.num_samples; ++i) {
-    const uint8_t byte = shape.ploidies[i];
-    const int ploidy = byte & 63;
-    if ((byte & kReservedPloidyBit) != 0 || ploidy < shape.smallest_ploidy ||
-        ploidy > shape.largest_ploidy) {
-      return Bad("the ploidy of " + SampleNumber(i) + " is impossible", std::to_string(byte),
-                 std::to_string(shape.smallest_ploidy) + " to " +
-                     std::to_string(shape.largest_ploidy) + ", plus 128 if missing");
+// Checks every ploidy byte against the declared range, and the length of the values.
+Result<PloidySummary> Decoder::CheckPloidies(const StoredCalls& calls) const {
+  const size_t n = calls.num_samples;
+  // The usual case at the speed of memcmp: each byte is like the one before it.
+  const bool all_two = n > 0 && calls.ploidies[0] == 2 &&
+                       std::memcmp(calls.ploidies, calls.ploidies + 1, n - 1) == 0;
+  const PloidySummary summary =
+      all_two ? PloidySummary{2, 2, 2, 2 * uint64_t{n}} : SummarizePloidies(calls.ploidies, n);
+  const bool in_range = n == 0 || (summary.smallest >= calls.smallest_ploidy &&
+                                   summary.largest <= calls.largest_ploidy);
+  if ((summary.any_bits & kReservedPloidyBit) != 0 || !in_range) {
+    for (size_t i = 0; i < n; ++i) {
+      const uint8_t byte = calls.ploidies[i];
+      const int ploidy = byte & kPloidyMask;
+      if ((byte & kReservedPloidyBit) == 0 && ploidy >= calls.smallest_ploidy &&
+          ploidy <= calls.largest_ploidy) {
+        continue;
+      }
+      return DamagedRecord("the ploidy of " + SampleNumber(i) + " is impossible",
+                           std::to_string(byte),
+                           std::to_string(calls.smallest_ploidy) + " to " +
+                               std::to_string(calls.largest_ploidy) + ", plus 128 if missing");
     }
-    // With two alleles both phased and unphased calls hold as many values as copies.
-    num_values += static_cast<uint64_t>(ploidy);
-    high |= ploidy > 2;
   }
-  const uint64_t num_bits = num_values * static_cast<uint64_t>(shape.bits);
-  if (shape.value_bytes != (num_bits + 7) / 8) {
-    return Bad("the probabilities have the wrong length",
-               std::to_string(shape.value_bytes) + " bytes", std::to_string((num_bits + 7) / 8));
+  // With two alleles both phased and unphased calls hold as many values as copies.
+  const uint64_t num_bits = summary.num_copies * static_cast<uint64_t>(calls.bits);
+  if (calls.value_bytes != (num_bits + 7) / 8) {
+    return DamagedRecord("the probabilities have the wrong length",
+                         std::to_string(calls.value_bytes) + " bytes",
+                         std::to_string((num_bits + 7) / 8));
   }
-  if (!PaddingIsZero(shape.values, num_bits))
-    return Bad("the padding after the probabilities is not zero");
-  return high;
+  if (!PaddingIsZero(calls.values, num_bits)) {
+    return DamagedRecord("the padding after the probabilities is not zero");
+  }
+  return summary;
 }
 
 Result<void> Decoder::DecodeLayout2(VariantBlock& block) {
-  TALLELE_ASSIGN(const Shape shape, ReadShape());
-  TALLELE_ASSIGN(const bool high, HasHighPloidy(shape));
-  if (high) {
-    DecodedVariant variant;
-    variant.state = VariantState::kHighPloidy;
-    block.mutable_variants().push_back(variant);
+  TALLELE_ASSIGN(StoredCalls calls, ReadShape());
+  TALLELE_ASSIGN(const PloidySummary ploidies, CheckPloidies(calls));
+  if (ploidies.largest > 2) {
+    KeepState(VariantState::kHighPloidy, block);
     return {};
   }
-  missing_.clear();
-  haploid_.clear();
-  if (shape.bits == 8 && !shape.phased && shape.smallest_ploidy == 2) {
-    return DecodePairsOfBytes(shape, block);
+  // The ploidies that occur choose the way, not the declared range, which may be wider.
+  calls.smallest_ploidy = ploidies.smallest;
+  calls.largest_ploidy = ploidies.largest;
+  const bool has_gaps = (ploidies.any_bits & kMissingFlag) != 0;
+  if (calls.bits == 8 && !calls.phased && calls.smallest_ploidy == 2 && calls.num_samples > 0) {
+    return DecodePairsOfBytes(calls, has_gaps, block);
   }
-  return DecodeCalls(shape, block);
+  return DecodeCalls(calls, has_gaps, block);
 }
 
-// 8 bits, unphased, diploid, with missing calls or a selection: pairs are copied as they are.
-Result<void> Decoder::DecodePairsOfBytes(const Shape& shape, VariantBlock& block) {
-  const size_t n = header_.num_samples;
-  for (size_t i = 0; i < n; ++i) {
-    const uint8_t b0 = shape.values[2 * i], b1 = shape.values[2 * i + 1];
-    if (b0 + b1 > 255) {
-      return Bad("the probabilities of " + SampleNumber(i) + " add up to more than 1",
-                 std::to_string(b0 + b1), "at most 255");
-    }
-    if ((shape.ploidies[i] & kMissingFlag) == 0) continue;
-    if (b0 != 0 || b1 != 0) {
-      return Bad("the missing call of " + SampleNumber(i) + " has probabilities other than 0");
-    }
-    const uint32_t position =
-        block_position_.empty() ? static_cast<uint32_t>(i) : block_position_[i];
-    if (position != kNotSelected) missing_.push_back(position);
+// 8 bits, unphased, diploid: the stored bytes are the pairs of the row. All of them are checked,
+// those of people who are not selected too.
+Result<void> Decoder::DecodePairsOfBytes(const StoredCalls& calls, bool has_gaps,
+                                         VariantBlock& block) {
+  PairMoments sums = ComputePairMoments(target_, calls.values, calls.num_samples);
+  bool gap_with_numbers = false;
+  missing_.clear();
+  if (has_gaps) {
+    ForEachMissing(calls.ploidies, calls.num_samples, [&](size_t i) {
+      gap_with_numbers |= (calls.values[2 * i] | calls.values[2 * i + 1]) != 0;
+      const uint32_t position =
+          block_position_.empty() ? static_cast<uint32_t>(i) : block_position_[i];
+      if (position != kNotSelected) missing_.push_back(position);
+    });
+  }
+  if (sums.sum_exceeds_255 || gap_with_numbers) {
+    ReadPairs(calls, pairs_);
+    return FirstBadPair(calls, pairs_);
   }
   const size_t people = selection_.num_samples();
   uint8_t* row = block.ScratchRow();
-  if (selection_.file_positions) {
-    const std::vector<uint32_t>& chosen = *selection_.file_positions;
-    for (size_t i = 0; i < people; ++i)
-      std::memcpy(row + 2 * i, shape.values + 2 * size_t{chosen[i]}, 2);
-  } else {
-    std::memcpy(row, shape.values, 2 * n);
+  if (!in_place_) {
+    const PairRows stored{calls.values, 0, 1, calls.num_samples, PairBound::kSumUpTo255};
+    GatherPairs(stored, *selection_.file_positions, row, 0);
+    sums = ComputePairMoments(target_, row, people);
   }
-  std::memset(row + 2 * people, 0, 2 * (PaddedPeople(people) - people));
   DecodedVariant variant;
   variant.denominator = 255;
   variant.missing = block.StoreIndices(missing_);
-  variant.moments = UnphasedMoments(255, ComputePairMoments(target_, row, people),
-                                    static_cast<int64_t>(people - missing_.size()));
+  variant.moments = UnphasedMoments(255, sums, static_cast<int64_t>(people) - std::ssize(missing_));
   KeepSparseOrDense(variant, row, block);
   return {};
 }
 
-// Every other kind of call, one value after the other. Checks all samples, selected or not.
-Result<void> Decoder::DecodeCalls(const Shape& shape, VariantBlock& block) {
+// Every other kind of call. Checks all samples, selected or not.
+Result<void> Decoder::DecodeCalls(const StoredCalls& calls, bool has_gaps, VariantBlock& block) {
   DecodedVariant variant;
-  variant.denominator = static_cast<uint32_t>((uint64_t{1} << shape.bits) - 1);
-  variant.kind = shape.phased ? CallKind::kPhased : CallKind::kUnphased;
-  variant.num_planes = static_cast<uint8_t>((shape.bits + 7) / 8);
-  pairs_.assign(selection_.num_samples(), StoredPair{});
-  BitReader values(shape.values, shape.bits);
-  for (size_t i = 0; i < header_.num_samples; ++i) {
-    const int ploidy = shape.ploidies[i] & 63;
-    const bool missing = (shape.ploidies[i] & kMissingFlag) != 0 || ploidy == 0;
-    StoredPair pair;
-    if (ploidy > 0) pair.a0 = values.Next();
-    if (ploidy > 1) pair.a1 = values.Next();
-    if (missing && (pair.a0 != 0 || pair.a1 != 0)) {
-      return Bad("the missing call of " + SampleNumber(i) + " has probabilities other than 0");
-    }
-    if (!shape.phased && uint64_t{pair.a0} + pair.a1 > variant.denominator) {
-      return Bad("the probabilities of " + SampleNumber(i) + " add up to more than 1",
-                 std::to_string(uint64_t{pair.a0} + pair.a1),
-                 "at most " + std::to_string(variant.denominator));
-    }
+  variant.denominator = static_cast<uint32_t>((uint64_t{1} << calls.bits) - 1);
+  variant.kind = calls.phased ? CallKind::kPhased : CallKind::kUnphased;
+  variant.num_planes = static_cast<uint8_t>((calls.bits + 7) / 8);
+  if (!ReadPairs(calls, pairs_)) return FirstBadPair(calls, pairs_);
+  missing_.clear();
+  haploid_.clear();
+  if (calls.smallest_ploidy < 2 || has_gaps) ListUnusual(calls);
+  SelectPairs();
+  if (calls.phased) {
+    for (const uint32_t person : haploid_) pairs_[person].a1 = pairs_[person].a0;
+  }
+  StorePlanes(variant, block);
+  return {};
+}
+
+// Fills `missing_` and `haploid_` with block positions. A sample without copies counts as missing.
+void Decoder::ListUnusual(const StoredCalls& calls) {
+  const size_t n = calls.num_samples;
+  missing_.resize(n + 1);
+  haploid_.resize(n + 1);
+  size_t num_missing = 0, num_haploid = 0;
+  // Appends always and moves on where it counts: men and women alternate unpredictably.
+  for (size_t i = 0; i < n; ++i) {
+    const uint8_t byte = calls.ploidies[i];
     const uint32_t position =
         block_position_.empty() ? static_cast<uint32_t>(i) : block_position_[i];
-    if (position == kNotSelected) continue;
-    if (missing) {
-      missing_.push_back(position);
-      continue;
-    }
-    if (ploidy == 1) {
-      haploid_.push_back(position);
-      if (shape.phased) pair.a1 = pair.a0;
-    }
-    pairs_[position] = pair;
+    const bool selected = position != kNotSelected;
+    const bool missing = (byte & kMissingFlag) != 0 || byte == 0;
+    missing_[num_missing] = position;
+    num_missing += static_cast<size_t>(selected & missing);
+    haploid_[num_haploid] = position;
+    num_haploid += static_cast<size_t>(selected & (byte == 1));
   }
-  return StorePlanes(variant, block);
+  missing_.resize(num_missing);
+  haploid_.resize(num_haploid);
+}
+
+// Keeps the pairs of the selected people, in place: file positions ascend.
+void Decoder::SelectPairs() {
+  if (!selection_.file_positions) return;
+  const std::vector<uint32_t>& chosen = *selection_.file_positions;
+  for (size_t i = 0; i < chosen.size(); ++i) pairs_[i] = pairs_[chosen[i]];
+  pairs_.resize(chosen.size());
 }
 
 // Three 16-bit probabilities a sample in units of 1/32768; all zero means missing.
@@ -361,63 +307,40 @@ Result<void> Decoder::DecodeLayout1(VariantBlock& block) {
   DecodedVariant variant;
   variant.denominator = kLayout1Denominator;
   variant.num_planes = 2;
-  pairs_.assign(selection_.num_samples(), StoredPair{});
+  pairs_.resize(header_.num_samples);
   for (size_t i = 0; i < header_.num_samples; ++i) {
     const uint8_t* p = payload_.data() + 6 * i;
     StoredPair pair{LoadU16(p), LoadU16(p + 2)};
     const uint32_t sum = pair.a0 + pair.a1 + LoadU16(p + 4);
     // Writers round each of the three; more than that is damage.
-    if (sum > kLayout1Denominator + 2) {
-      return Bad("the probabilities of " + SampleNumber(i) + " add up to more than 1",
-                 std::to_string(sum), "at most 32768");
-    }
+    if (sum > kLayout1Denominator + 2) return SumTooLarge(i, sum, kLayout1Denominator);
     if (pair.a0 + pair.a1 > kLayout1Denominator) pair.a1 = kLayout1Denominator - pair.a0;
+    pairs_[i] = pair;
     const uint32_t position =
         block_position_.empty() ? static_cast<uint32_t>(i) : block_position_[i];
-    if (position == kNotSelected) continue;
-    pairs_[position] = pair;
-    if (sum == 0) missing_.push_back(position);
+    if (sum == 0 && position != kNotSelected) missing_.push_back(position);
   }
-  return StorePlanes(variant, block);
+  SelectPairs();
+  StorePlanes(variant, block);
+  return {};
 }
 
 // Moments and byte planes of `pairs_`.
-Result<void> Decoder::StorePlanes(DecodedVariant& variant, VariantBlock& block) {
-  const size_t people = pairs_.size();
+void Decoder::StorePlanes(DecodedVariant& variant, VariantBlock& block) {
   variant.missing = block.StoreIndices(missing_);
   variant.haploid = block.StoreIndices(haploid_);
-  VariantMoments& m = variant.moments;
-  m.num_called = static_cast<int64_t>(people - missing_.size());
-  m.num_haploid = static_cast<int64_t>(haploid_.size());
-  size_t next_haploid = 0;
-  for (size_t i = 0; i < people; ++i) {
-    const bool one_copy = next_haploid < haploid_.size() && haploid_[next_haploid] == i;
-    next_haploid += one_copy;
-    const __int128 t = variant.kind == CallKind::kPhased
-                           ? __int128{pairs_[i].a0} + pairs_[i].a1
-                           : 2 * __int128{pairs_[i].a0} + pairs_[i].a1;
-    m.sum_t += t;
-    m.sum_t2 += t * t;
-    m.sum_variance += CallVariance(variant, pairs_[i], one_copy);
-  }
+  variant.moments = SumPairs(variant.kind, variant.denominator, pairs_, haploid_);
+  variant.moments.num_called = std::ssize(pairs_) - std::ssize(missing_);
+  variant.moments.num_haploid = std::ssize(haploid_);
   uint8_t* row = block.ScratchRow();
-  const size_t stride = block.rows().stride;
-  for (size_t plane = 0; plane < variant.num_planes; ++plane) {
-    uint8_t* to = row + plane * stride;
-    for (size_t i = 0; i < people; ++i) {
-      to[2 * i] = static_cast<uint8_t>(pairs_[i].a0 >> (8 * plane));
-      to[2 * i + 1] = static_cast<uint8_t>(pairs_[i].a1 >> (8 * plane));
-    }
-    std::memset(to + 2 * people, 0, 2 * (PaddedPeople(people) - people));
-  }
+  SplitPlanes(pairs_, variant.num_planes, row, block.rows().stride);
   if (variant.num_planes == 1 && variant.kind == CallKind::kUnphased) {
     KeepSparseOrDense(variant, row, block);
-    return {};
+    return;
   }
   variant.first_row = static_cast<uint32_t>(block.rows().num_rows);
   block.KeepRows(variant.num_planes, PairBound::kAnyBytes);
   block.mutable_variants().push_back(variant);
-  return {};
 }
 
 }  // namespace tallele::bgen

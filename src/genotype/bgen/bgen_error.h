@@ -23,6 +23,14 @@ inline Error Damaged(const std::string& path, uint64_t byte, std::string what,
   return error;
 }
 
+// The same of a variant's genotypes, whose place the caller adds with `WithContext`.
+inline Error DamagedRecord(std::string what, std::string found = {}, std::string expected = {}) {
+  Error error = InputError(std::move(what), {}, "The file is damaged; copy or make it again.");
+  error.found = std::move(found);
+  error.expected = std::move(expected);
+  return error;
+}
+
 inline Error Unsupported(const std::string& path, uint64_t byte, std::string what) {
   return UnsupportedError(std::move(what) + " is not supported", At(path, byte),
                           "Convert the file to BGEN 1.2 (layout 2).");

@@ -118,8 +118,19 @@ class BgenSource final : public GenotypeSource {
   Result<std::unique_ptr<GenotypeCursor>> OpenCursor(const SampleSelection& selection,
                                                      CarrierPolicy carriers,
                                                      CpuTarget target) const override {
-    return std::unique_ptr<GenotypeCursor>(
-        new BgenCursor(*file_, header_, index_, selection, carriers, target));
+    if (selection.file_positions) {
+      for (const uint32_t sample : *selection.file_positions) {
+        if (sample >= header_.num_samples) {
+          return InternalError("a selected person is not in the BGEN file");
+        }
+      }
+    }
+    try {
+      return std::unique_ptr<GenotypeCursor>(
+          new BgenCursor(*file_, header_, index_, selection, carriers, target));
+    } catch (const std::bad_alloc&) {
+      return OutOfMemory(file_->path());
+    }
   }
 
   Result<void> CheckUnchanged() const override {
