@@ -58,6 +58,7 @@ class Scanner {
     index.variants.Reserve(header_.num_variants);
     index.payloads.reserve(header_.num_variants);
     at_ = header_.first_variant;
+    index.first_record = at_;
     for (variant_ = 0; variant_ < header_.num_variants; ++variant_) {
       TALLELE_TRY(ScanRecord(index));
     }

@@ -21,6 +21,7 @@ struct PayloadLocation {
 struct Index {
   VariantIndex variants;
   std::vector<PayloadLocation> payloads;
+  uint64_t first_record = 0;  // byte offset; each record starts where the one before it ends
 };
 
 // Visits every variant's description, skipping the genotypes: a few small reads a variant when
@@ -28,8 +29,8 @@ struct Index {
 Result<Index> ScanVariants(const ReadableFile& file, const Header& header, uint64_t file_size);
 
 // Checks that a .bgi file (BGENIX, SQLite) describes this file: size and first bytes where it
-// recorded them, and for every variant the position in the file, length, position, rsid and
-// alleles.
+// recorded them, and for every variant the place and length of its record, chromosome,
+// position, rsid and alleles.
 Result<void> CheckBgi(const std::string& bgi_path, const ReadableFile& file, uint64_t file_size,
                       const Index& index);
 

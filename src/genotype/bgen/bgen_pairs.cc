@@ -123,13 +123,14 @@ VariantMoments SumPairs(CallKind kind, uint32_t denominator, std::span<const Sto
   const bool narrow = denominator < 65536 && pairs.size() < (size_t{1} << 28);
   VariantMoments moments = narrow ? SumDiploid<uint64_t>(kind, denominator, pairs)
                                   : SumDiploid<unsigned __int128>(kind, denominator, pairs);
-  DecodedVariant variant;
-  variant.kind = kind;
-  variant.denominator = denominator;
+  // A haploid call's variance is a0 (D - a0); as a diploid pair it was counted as four times that
+  // when unphased, (a0, 0), and twice when phased, (a0, a0).
+  __int128 once = 0;
   for (const uint32_t person : haploid) {
-    moments.sum_variance +=
-        CallVariance(variant, pairs[person], true) - CallVariance(variant, pairs[person], false);
+    const uint64_t a0 = pairs[person].a0;
+    once += static_cast<__int128>(a0 * (denominator - a0));
   }
+  moments.sum_variance -= once * (kind == CallKind::kPhased ? 1 : 3);
   return moments;
 }
 

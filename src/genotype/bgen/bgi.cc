@@ -90,6 +90,21 @@ Result<void> CheckMetadata(sqlite3* database, const std::string& path, const Rea
   return {};
 }
 
+// What a row of the index says otherwise than the file's record at `start`; null when nothing.
+const char* OtherColumn(sqlite3_stmt* row, const VariantRecord& record, uint64_t start,
+                        uint64_t end) {
+  if (sqlite3_column_int64(row, 0) != static_cast<int64_t>(start)) return "place";
+  if (sqlite3_column_int64(row, 1) != static_cast<int64_t>(end - start)) return "length";
+  if (Text(row, 2) != record.chromosome) return "chromosome";
+  if (sqlite3_column_int64(row, 3) != record.position) return "position";
+  // A record without rsid goes by its other identifier, which the index does not hold.
+  if (!Text(row, 4).empty() && Text(row, 4) != record.id) return "rsid";
+  if (sqlite3_column_int64(row, 5) != record.num_alleles) return "number of alleles";
+  if (Text(row, 6) != record.first_allele) return "first allele";
+  if (record.num_alleles > 1 && Text(row, 7) != record.second_allele) return "second allele";
+  return nullptr;
+}
+
 }  // namespace
 
 Result<void> CheckBgi(const std::string& bgi_path, const ReadableFile& file, uint64_t file_size,
@@ -98,9 +113,11 @@ Result<void> CheckBgi(const std::string& bgi_path, const ReadableFile& file, uin
   TALLELE_TRY(CheckMetadata(database.get(), bgi_path, file, file_size));
   TALLELE_ASSIGN(const Statement rows,
                  Prepare(database.get(), bgi_path,
-                         "SELECT file_start_position, size_in_bytes, position, rsid, allele1, "
-                         "allele2 FROM Variant ORDER BY file_start_position"));
+                         "SELECT file_start_position, size_in_bytes, chromosome, position, rsid, "
+                         "number_of_alleles, allele1, allele2 FROM Variant "
+                         "ORDER BY file_start_position"));
   size_t variant = 0;
+  uint64_t start = index.first_record;
   int code = SQLITE_ROW;
   for (; (code = sqlite3_step(rows.get())) == SQLITE_ROW; ++variant) {
     if (variant == index.payloads.size()) {
@@ -108,17 +125,14 @@ Result<void> CheckBgi(const std::string& bgi_path, const ReadableFile& file, uin
                    std::to_string(index.payloads.size()));
     }
     const VariantRecord record = index.variants[variant];
-    const PayloadLocation& payload = index.payloads[variant];
-    const auto end = static_cast<uint64_t>(sqlite3_column_int64(rows.get(), 0)) +
-                     static_cast<uint64_t>(sqlite3_column_int64(rows.get(), 1));
-    const bool same = end == payload.offset + payload.stored &&
-                      sqlite3_column_int64(rows.get(), 2) == record.position &&
-                      Text(rows.get(), 4) == record.first_allele &&
-                      (record.num_alleles < 2 || Text(rows.get(), 5) == record.second_allele);
-    if (!same) {
-      return Stale(bgi_path, "the index disagrees with the file about variant " +
-                                 std::to_string(variant + 1) + " (" + std::string(record.id) + ")");
+    const uint64_t end = index.payloads[variant].offset + index.payloads[variant].stored;
+    const char* other = OtherColumn(rows.get(), record, start, end);
+    if (other != nullptr) {
+      return Stale(bgi_path, "the index disagrees with the file about the " + std::string(other) +
+                                 " of variant " + std::to_string(variant + 1) + " (" +
+                                 std::string(record.id) + ")");
     }
+    start = end;
   }
   if (code != SQLITE_DONE) return Stale(bgi_path, "cannot read the index", sqlite3_errstr(code));
   if (variant != index.payloads.size()) {
