@@ -1,7 +1,7 @@
 # Every third-party library of the project. `tools/setup.sh` installs them on Debian 12.
 #
-# Names to link: fmt::fmt TBB::tbb Eigen3::Eigen hwy::hwy (optional) OpenSSL::Crypto ZLIB::ZLIB
-# nlohmann_json::nlohmann_json spdlog::spdlog CLI11::CLI11 tomlplusplus::tomlplusplus,
+# Names to link: fmt::fmt TBB::tbb Eigen3::Eigen OpenSSL::Crypto ZLIB::ZLIB
+# nlohmann_json::nlohmann_json CLI11::CLI11 tomlplusplus::tomlplusplus,
 # and our own names where a library has no CMake package: tallele::libdeflate tallele::zstd
 # tallele::sqlite3 tallele::xxhash tallele::parquet.
 
@@ -11,11 +11,9 @@ find_package(PkgConfig REQUIRED)
 find_package(fmt REQUIRED CONFIG)
 find_package(TBB REQUIRED CONFIG)
 find_package(Eigen3 REQUIRED NO_MODULE)
-find_package(hwy QUIET CONFIG)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(ZLIB REQUIRED)
 find_package(nlohmann_json REQUIRED CONFIG)
-find_package(spdlog REQUIRED CONFIG)
 find_package(CLI11 QUIET CONFIG)
 find_package(tomlplusplus QUIET CONFIG)
 if(BUILD_TESTING)

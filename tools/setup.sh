@@ -5,8 +5,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages=(g++ cmake ninja-build ccache mold pkg-config python3 python3-venv
-  libdeflate-dev libzstd-dev zlib1g-dev libsqlite3-dev libeigen3-dev libtbb-dev libhwy-dev
-  libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libfmt-dev libspdlog-dev libssl-dev
+  libdeflate-dev libzstd-dev zlib1g-dev libsqlite3-dev libeigen3-dev libtbb-dev
+  libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libfmt-dev libssl-dev
   libxxhash-dev libgtest-dev libgmock-dev libbenchmark-dev libsimde-dev
   clang-19 clang-format-19 libclang-rt-19-dev lld-19)
 wheels=(pyarrow numpy duckdb polars)

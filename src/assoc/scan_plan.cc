@@ -6,6 +6,7 @@
 
 #include "assoc/open_genotypes.h"
 #include "base/machine.h"
+#include "results/output_paths.h"
 
 namespace tallele {
 namespace {
@@ -13,7 +14,8 @@ namespace {
 constexpr size_t kBlockWidth = 96;
 constexpr size_t kSmallestBlockWidth = 32;
 constexpr size_t kFewDegreesOfFreedom = 10;
-constexpr size_t kBlockMemory = size_t{400} << 20;  // of all workers together
+// Blocks of all workers together take at most this much, and at most a quarter of what is free.
+constexpr uint64_t kBlockMemory = uint64_t{400} << 20;
 
 Result<void> CheckRequest(const ScanRequest& request) {
   if (request.cohort.family == TraitFamily::kBinary) {
@@ -143,8 +145,11 @@ Error NoTraitLeft(const PlannedScan& plan) {
 // Stored rows keep two bytes for each person, and the reader one more in front of them.
 void ChooseBlockWidth(PlannedScan& plan) {
   const size_t row_bytes = 3 * std::max<size_t>(plan.axis.num_block_people(), 1) + 256;
+  const uint64_t available = AvailableMemory();  // 0: unknown
+  const uint64_t memory = available > 0 ? std::min(kBlockMemory, available / 4) : kBlockMemory;
   const size_t most =
-      std::max(kSmallestBlockWidth, kBlockMemory / (row_bytes * static_cast<size_t>(plan.threads)));
+      std::max(kSmallestBlockWidth,
+               static_cast<size_t>(memory) / (row_bytes * static_cast<size_t>(plan.threads)));
   const size_t wanted = plan.request.block_size > 0 ? plan.request.block_size : kBlockWidth;
   plan.block_width = std::min(wanted, most);
   plan.block_width_limited = plan.request.block_size > plan.block_width;
@@ -175,6 +180,9 @@ Result<std::unique_ptr<ScanPlan>> MakePlan(const ScanRequest& request, EventSink
   std::vector<std::string> names;
   for (const size_t t : plan->traits) names.push_back(plan->cohort.traits[t].name);
   TALLELE_TRY(CheckOutputs(plan->output, names));
+  for (const std::string& path : FilesToReplace(plan->output, names)) {
+    events.Message(Severity::kWarning, path + " exists and is replaced when the run has finished");
+  }
   return std::unique_ptr<ScanPlan>(std::move(plan));
 }
 

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "assoc/scan.h"
+#include "base/atomic_file.h"
 #include "base/format_number.h"
 #include "base/machine.h"
 #include "cli/commands.h"
@@ -37,13 +38,14 @@ void LogStart(std::span<const std::string> arguments, const ResolvedOptions& opt
 
 void PrintTrait(const TraitSummary& trait, Console& console) {
   console.Print(fmt::format(
-      "  {}: {} rows{}{}{}", trait.files.trait,
+      "  {}: {} rows{}{}{}{}", trait.files.trait,
       FormatThousands(static_cast<int64_t>(trait.num_rows)),
       trait.num_failed_rows > 0 ? fmt::format(", {} without a statistic", trait.num_failed_rows)
                                 : "",
       trait.skipped_low_mac > 0 ? fmt::format(", {} variants below --minMAC", trait.skipped_low_mac)
                                 : "",
-      trait.skipped_low_info > 0 ? fmt::format(", {} below --minINFO", trait.skipped_low_info)
+      trait.skipped_low_info > 0 ? fmt::format(", {} below --minINFO", trait.skipped_low_info) : "",
+      trait.skipped_low_homs > 0 ? fmt::format(", {} below --minHOMs", trait.skipped_low_homs)
                                  : ""));
   if (trait.num_rows > 0 && !std::isnan(trait.lambda_gc)) {
     console.Print(fmt::format("    lambda GC {:.3f}, top hit {} with LOG10P {:.2f}",
@@ -60,7 +62,10 @@ void PrintSkipped(const ScanSummary& summary, Console& console) {
                   summary.num_not_biallelic, summary.num_high_ploidy));
   std::string ids;
   for (const std::string& id : summary.skipped_ids) ids += " " + id;
-  console.Log("Skipped variants:" + ids);
+  const size_t unlisted =
+      summary.num_not_biallelic + summary.num_high_ploidy - summary.skipped_ids.size();
+  if (unlisted > 0) ids += fmt::format(" and {} more", unlisted);
+  console.Message(Severity::kDetail, "Skipped variants:" + ids);
 }
 
 void PrintSummary(const ScanSummary& summary, Console& console) {
@@ -76,6 +81,18 @@ void PrintSummary(const ScanSummary& summary, Console& console) {
     console.Message(Severity::kWarning,
                     "trait " + problem.trait + " was not fully analysed: " + problem.reason);
   }
+}
+
+// Into the run directory; a run that writes text alone has none and gets the file beside its text.
+Result<void> WriteEffectiveConfig(const ResolvedOptions& options) {
+  const ScanRequest& scan = options.settings.scan;
+  if (scan.format == OutputFormat::kRegenie) {
+    return WriteFileAtomically(scan.out + ".effective_config.toml", options.effective_toml);
+  }
+  OutputRequest output;
+  output.prefix = scan.out;
+  output.run_directory = scan.run_directory;
+  return WriteRunFile(RunDirectory(output), "effective_config.toml", options.effective_toml);
 }
 
 int FailLogged(const Error& error, Console& console, int signal_number) {
@@ -107,13 +124,8 @@ int RegenieCommand(std::span<const std::string> arguments, const CancelToken& ca
     return Fail(log.error());
   for (const std::string& line : (*plan)->Describe()) console.Print(line);
 
-  OutputRequest output;
-  output.prefix = settings.scan.out;
-  output.run_directory = settings.scan.run_directory;
-  if (settings.scan.format != OutputFormat::kRegenie) {
-    const auto written =
-        WriteRunFile(RunDirectory(output), "effective_config.toml", options->effective_toml);
-    if (!written.ok()) return FailLogged(written.error(), console, 0);
+  if (const auto written = WriteEffectiveConfig(*options); !written.ok()) {
+    return FailLogged(written.error(), console, 0);
   }
   const auto summary = RunScan(**plan, console, cancel);
   if (!summary.ok()) return FailLogged(summary.error(), console, cancel.signal_number());

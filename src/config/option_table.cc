@@ -420,7 +420,7 @@ Specs OutputOptions() {
        .key = "statistic_dtype",
        .type = OptionType::kChoice,
        .placeholder = "TYPE",
-       .help = "Type of BETA, SE, CHISQ and LOG10P in Parquet: float64 or float32",
+       .help = "Type of the real columns in Parquet: float64 or float32",
        .default_value = "float64",
        .choices = {{"float64"}, {"float32"}},
        .apply = [](const Value& v,
@@ -443,6 +443,11 @@ Specs OutputOptions() {
        .default_value = "false",
        .changes_results = false,
        .apply = [](const Value& v, Settings& s) { s.scan.print_pheno = v.Truth(); }},
+  };
+}
+
+Specs DiagnosticOptions() {
+  return {
       {.group = kOutput,
        .flags = {{"--quiet"}},
        .section = "diagnostics",
@@ -473,7 +478,7 @@ Specs WorkOptions() {
        .key = "bsize",
        .type = OptionType::kInteger,
        .placeholder = "N",
-       .help = "Variants in one block; never changes results",
+       .help = "Most variants in one block, fewer if memory is short; never changes results",
        .default_note = "chosen from memory",
        .changes_results = false,
        .minimum = 1,
@@ -530,8 +535,9 @@ Specs WorkOptions() {
 
 Specs BuildTable() {
   Specs table;
-  for (Specs (*part)() : {GenotypeOptions, PhenotypeOptions, CovariateOptions, PeopleOptions,
-                          VariantOptions, TestOptions, OutputOptions, WorkOptions}) {
+  for (Specs (*part)() :
+       {GenotypeOptions, PhenotypeOptions, CovariateOptions, PeopleOptions, VariantOptions,
+        TestOptions, OutputOptions, DiagnosticOptions, WorkOptions}) {
     Specs specs = part();
     std::move(specs.begin(), specs.end(), std::back_inserter(table));
   }

@@ -195,6 +195,16 @@ class Scans(WithCohort):
             reference = reference or content
             self.assertEqual(content, reference, name)
 
+    def test_a_text_only_run_tells_what_it_replaces_and_can_be_repeated(self):
+        arguments = [*self.base("w"), "--format", "regenie", "--phenoCol", "QT1"]
+        self.assertNotIn("is replaced", self.expect(0, [], *arguments))
+        self.expect(0, ["w_QT1.regenie", "is replaced"], *arguments)
+        self.assertFalse(os.path.exists(self.path("w.tallele")))
+        os.rename(self.path("w_QT1.regenie"), self.path("w_first.regenie"))
+        self.expect(0, [], "regenie", "--config", self.path("w.effective_config.toml"))
+        self.assertTrue(filecmp.cmp(self.path("w_first.regenie"), self.path("w_QT1.regenie"),
+                                    shallow=False))
+
     def test_column_lists_ranges_and_repeats(self):
         for k, extra in enumerate((["--phenoCol", "QT1", "--phenoCol", "QT3"],
                                    ["--phenoColList", "QT1, QT3"],
