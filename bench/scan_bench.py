@@ -154,7 +154,7 @@ def main():
     for name in ("tallele", "floor", "work"):
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--people", default="50000,200000")
-    parser.add_argument("--variants", default="3000,800")
+    parser.add_argument("--variants", default="6000,5000")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--write")
     arguments = parser.parse_args()

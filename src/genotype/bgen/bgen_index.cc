@@ -35,7 +35,8 @@ class Window {
 
  private:
   static constexpr uint64_t kSmallRead = 512;
-  static constexpr uint64_t kLargeRead = uint64_t{1} << 18;
+  // Where short and long records alternate, most of a large read would be thrown away.
+  static constexpr uint64_t kLargeRead = uint64_t{1} << 14;
   static constexpr uint64_t kShortJump = 4096;
 
   const uint8_t* Data(uint64_t offset) const {
