@@ -69,7 +69,7 @@ std::vector<std::string> TraitLines(const PlannedScan& plan) {
   std::vector<std::string> lines;
   std::vector<const SampleGroup*> patterns;
   for (const size_t t : plan.traits) {
-    const SampleGroup* group = plan.fitter->PhenotypeResidual(t).group.get();
+    const SampleGroup* group = plan.fitter->GroupOfTrait(t).get();
     if (std::find(patterns.begin(), patterns.end(), group) == patterns.end()) {
       patterns.push_back(group);
     }

@@ -6,6 +6,7 @@
 
 #include "assoc/open_genotypes.h"
 #include "base/machine.h"
+#include "kernels/normal_tail.h"
 #include "results/output_paths.h"
 
 namespace tallele {
@@ -18,14 +19,6 @@ constexpr size_t kFewDegreesOfFreedom = 10;
 constexpr uint64_t kBlockMemory = uint64_t{400} << 20;
 
 Result<void> CheckRequest(const ScanRequest& request) {
-  if (request.cohort.family == TraitFamily::kBinary) {
-    return Error{ErrorKind::kUnsupported,
-                 "binary traits are not handled yet",
-                 "--bt",
-                 "",
-                 "",
-                 "Run the quantitative traits with --qt."};
-  }
   if (request.pred.empty() && !request.ignore_pred) {
     return UsageError("no predictions given",
                       "Name step 1's list with --pred, or say --ignore-pred.");
@@ -74,6 +67,12 @@ Result<void> SetTests(PlannedScan& plan) {
   schema.ref_first = request.ref_first;
   schema.float32_statistics = request.float32_statistics;
   schema.num_autosomes = request.num_autosomes;
+  schema.binary = plan.is_binary();
+  schema.af_cc = request.af_cc;
+  settings.count_genotypes = request.no_split || !request.htp.empty();
+  if (plan.is_binary() && request.binary.correction != BinaryCorrection::kNone) {
+    settings.correction_chisq = ChiSquareUpperQuantile(request.binary.p_threshold);
+  }
 
   plan.output.prefix = request.out;
   plan.output.run_directory = request.run_directory;
@@ -117,9 +116,12 @@ void ChooseTraits(PlannedScan& plan, EventSink& events) {
   for (size_t t = 0; t < plan.cohort.traits.size(); ++t) {
     const TraitColumn& trait = plan.cohort.traits[t];
     std::string problem = trait.problem;
-    if (problem.empty()) problem = plan.fitter->PhenotypeResidual(t).problem;
     if (problem.empty()) {
-      const SampleGroup& group = *plan.fitter->PhenotypeResidual(t).group;
+      problem = plan.is_binary() ? plan.fitter->BinaryProblem(t)
+                                 : plan.fitter->PhenotypeResidual(t).problem;
+    }
+    if (problem.empty()) {
+      const SampleGroup& group = *plan.fitter->GroupOfTrait(t);
       if (group.num_people - group.rank < kFewDegreesOfFreedom) {
         events.Message(Severity::kWarning,
                        trait.name + ": only " + std::to_string(group.num_people - group.rank) +
@@ -196,6 +198,7 @@ NullModelInputs PlannedScan::FitterInputs() const {
   inputs.loco = loco.get();
   for (const Sex sex : cohort.base_sex) inputs.is_male.push_back(sex == Sex::kMale);
   inputs.target = target;
+  if (is_binary()) inputs.binary = &request.binary;
   return inputs;
 }
 

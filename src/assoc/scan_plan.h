@@ -47,6 +47,7 @@ class PlannedScan final : public ScanPlan {
   OutputRequest output;
   ResultSchema schema;
 
+  bool is_binary() const { return request.cohort.family == TraitFamily::kBinary; }
   NullModelInputs FitterInputs() const;
   size_t num_selected() const {
     return selection.selected.empty() ? source->variants().size() : selection.num_selected;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "assoc/binary_options.h"
 #include "cohort/cohort_request.h"
 
 namespace tallele {
@@ -36,6 +37,9 @@ struct ScanRequest {
   GeneticModel model = GeneticModel::kAdditive;
   double min_homs = 0;
 
+  // Binary traits.
+  BinaryOptions binary;
+
   // Predictions.
   std::string pred;
   bool ignore_pred = false;
@@ -48,6 +52,10 @@ struct ScanRequest {
   bool write_samples = false;
   bool print_pheno = false;
   bool float32_statistics = false;
+  bool af_cc = false;
+  bool no_split = false;  // one text file for all traits
+  std::string htp;        // cohort name: text in REGENIE's 22-column layout; empty: no
+  bool exact_p = false;   // htp p-values without a floor
 
   // Work; never changes results.
   size_t block_size = 0;  // 0: from memory

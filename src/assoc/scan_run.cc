@@ -27,7 +27,9 @@ struct Ticket {
 
 // What one thread needs to decode and test.
 struct Worker {
-  explicit Worker(const PlannedScan& plan) : tester(plan.settings, plan.source->variants()) {}
+  Worker(const PlannedScan& plan, const BinaryCorrector& corrector,
+         tbb::enumerable_thread_specific<CorrectionScratch>& scratch)
+      : tester(plan.settings, plan.source->variants(), corrector, scratch) {}
   VariantBlock block;
   BlockTester tester;
 };
@@ -49,7 +51,8 @@ class ScanPipeline {
         cancel_(cancel),
         parts_(PartGrid(plan.source->variants())),
         walker_(plan.source->variants(), parts_, plan.selection.selected, plan.block_width),
-        fitter_(plan.fitter->Clone()) {}
+        fitter_(plan.fitter->Clone()),
+        corrector_(plan.request.binary, plan.basis, plan.target) {}
 
   Result<void> Run();
 
@@ -69,6 +72,8 @@ class ScanPipeline {
   const std::vector<VariantRange> parts_;
   ScanBlockWalker walker_;
   NullModelFitter fitter_;
+  const BinaryCorrector corrector_;
+  tbb::enumerable_thread_specific<CorrectionScratch> scratch_;
 
   size_t current_run_ = SIZE_MAX;
   std::shared_ptr<const ChromosomeState> current_state_;
@@ -160,7 +165,7 @@ void ScanPipeline::DecodeAndTest(Ticket& ticket) {
   if (ticket.error || ticket.block.range.count == 0) return;
   try {
     std::unique_ptr<Worker>& worker = workers_.local();
-    if (!worker) worker = std::make_unique<Worker>(plan_);
+    if (!worker) worker = std::make_unique<Worker>(plan_, corrector_, scratch_);
     if (Result<void> done = ticket.cursor->Decode(worker->block); !done) {
       ticket.error = std::move(done).error();
     } else {

@@ -24,8 +24,11 @@ RegenieText::RegenieText(const ResultSchema& schema, const VariantIndex& variant
 
 void RegenieText::AppendHeader(std::string& out) const {
   out += "CHROM GENPOS ID ALLELE0 ALLELE1 A1FREQ ";
+  if (schema_.af_cc) out += "A1FREQ_CASES A1FREQ_CONTROLS ";
   if (schema_.has_info) out += "INFO ";
-  out += "N TEST BETA SE CHISQ LOG10P EXTRA\n";
+  out += "N ";
+  if (schema_.af_cc) out += "N_CASES N_CONTROLS ";
+  out += "TEST BETA SE CHISQ LOG10P EXTRA\n";
 }
 
 void RegenieText::UseChromosome(std::string_view label) {
@@ -49,16 +52,38 @@ void RegenieText::AppendRow(const ResultRow& row, std::string& out) {
   out += ' ';
   out += schema_.ref_first ? variant.second_allele : variant.first_allele;
   AppendStatistic(row.a1freq, true, out);
+  if (schema_.af_cc) {
+    AppendStatistic(row.a1freq_cases, true, out);
+    AppendStatistic(row.a1freq_controls, true, out);
+  }
   if (schema_.has_info) AppendStatistic(row.info, row.info >= 0, out);
   out += ' ';
   AppendInteger(row.n, out);
+  if (schema_.af_cc) {
+    out += ' ';
+    AppendInteger(row.num_cases, out);
+    out += ' ';
+    AppendInteger(row.n - row.num_cases, out);
+  }
   out += ' ';
   out += schema_.test;
   AppendStatistic(row.beta, true, out);
   AppendStatistic(row.se, true, out);
   AppendStatistic(row.chisq, row.chisq >= 0, out);
   AppendStatistic(row.log10p, true, out);
-  out += row.status == RowStatus::kNotConverged ? " TEST_FAIL\n" : " NA\n";
+  switch (row.status) {
+    case RowStatus::kNullFailed:
+    case RowStatus::kNotConverged:
+    case RowStatus::kNullFirthFailed:
+      out += " TEST_FAIL\n";
+      break;
+    case RowStatus::kOneTail:
+      out += " SPA_ONE_TAIL\n";
+      break;
+    case RowStatus::kSuccess:
+    case RowStatus::kNoVariance:
+      out += " NA\n";
+  }
 }
 
 }  // namespace tallele
