@@ -243,16 +243,23 @@ CorrectedTest BinaryCorrector::BySaddlepoint(const VariantBlock& block, const Bl
                                              const CorrectionCandidate& candidate,
                                              CorrectionScratch& scratch) const {
   const BinaryPeople& people = *candidate.null->people;
-  const double called = static_cast<double>(candidate.num_called);
   CorrectedTest out;
+  // REGENIE's rule for carriers alone: at least half are zero, counting people of the base set who
+  // lack the trait (they are zeroed there), but not those without a call.
+  const size_t num_people = people.y.size();
+  const size_t outside = basis_.num_people - num_people;
+  const auto mostly_zero = [&](size_t carriers) {
+    const double zeros = static_cast<double>(num_people - carriers + outside);
+    return zeros >= kZeroShare * static_cast<double>(basis_.num_people);
+  };
   if (ListCarriersOf(block, sums, candidate, 0, scratch)) {
-    out.carriers_only = called - static_cast<double>(scratch.x.size()) >= kZeroShare * called;
+    out.carriers_only = mostly_zero(scratch.x.size());
     if (!out.carriers_only) LoadEveryone(block, sums, candidate, scratch);
   } else {
     LoadEveryone(block, sums, candidate, scratch);
     const auto zeros =
         std::count_if(scratch.x.begin(), scratch.x.end(), [](double g) { return !(g > 0); });
-    out.carriers_only = static_cast<double>(zeros) >= kZeroShare * called;
+    out.carriers_only = mostly_zero(num_people - static_cast<size_t>(zeros));
     if (out.carriers_only) KeepCarriers(candidate, 0, scratch);
   }
   Adjust(candidate, out.carriers_only, scratch);
