@@ -45,10 +45,12 @@ BlockTester::BlockTester(const TestSettings& settings, const VariantIndex& varia
 void BlockTester::Test(const VariantBlock& block, const ChromosomeState& state,
                        std::vector<TraitRows>& rows, SkippedVariants& skipped) {
   sums_.Compute(block, state, settings_.coding);
+  union_rows_.clear();
   for (size_t v = 0; v < block.num_variants(); ++v) {
     switch (block.variant(v).state) {
       case VariantState::kUsable:
         for (size_t g = 0; g < state.groups.size(); ++g) TestGroup(block, state, v, g, rows);
+        if (settings_.union_rows) AddUnionRow(block, state, v);
         break;
       case VariantState::kNotBiallelic:
         skipped.not_biallelic.push_back(block.range().first + v);
@@ -61,16 +63,31 @@ void BlockTester::Test(const VariantBlock& block, const ChromosomeState& state,
   CorrectPending(block, rows);
 }
 
+void BlockTester::AddUnionRow(const VariantBlock& block, const ChromosomeState& state, size_t v) {
+  const VariantMoments& moments = sums_.UsedMoments(v);
+  const VariantMeasures measures = Measure(block, state, v, state.used_males, moments);
+  // The recessive filter asks for homozygotes of the tested code: it stays with the traits.
+  if (measures.minor_allele_count < settings_.min_mac) return;
+  if (settings_.has_probabilities && settings_.min_info > 0 &&
+      measures.impute_info < settings_.min_info) {
+    return;
+  }
+  const ResultRow row = RowOf(block.range().first + v, measures);
+  union_rows_.push_back({row.variant, row.n, row.a1freq, row.info,
+                         CountNearestGenotypes(block, block.variant(v),
+                                               settings_.coding.effect_is_second, state.used, {})});
+}
+
 VariantMeasures BlockTester::Measure(const VariantBlock& block, const ChromosomeState& state,
-                                     size_t v, const SampleGroup& group,
+                                     size_t v, std::span<const uint32_t> males,
                                      const VariantMoments& moments) const {
   const DecodedVariant& variant = block.variant(v);
   const double denominator = static_cast<double>(variant.denominator);
-  if (state.code == settings_.sex_chromosome_code && !group.males.empty()) {
+  if (state.code == settings_.sex_chromosome_code && !males.empty()) {
     const uint32_t position = variants_[block.range().first + v].position;
     if (position >= settings_.non_par.first && position <= settings_.non_par.last) {
-      const VariantMoments males = SubsetMoments(block, variant, group.males);
-      return MeasureVariant(moments, denominator, settings_.has_probabilities, &males);
+      const VariantMoments of_males = SubsetMoments(block, variant, males);
+      return MeasureVariant(moments, denominator, settings_.has_probabilities, &of_males);
     }
   }
   return MeasureVariant(moments, denominator, settings_.has_probabilities, nullptr);
@@ -128,7 +145,7 @@ void BlockTester::TestGroup(const VariantBlock& block, const ChromosomeState& st
                             size_t group, std::vector<TraitRows>& rows) {
   const GroupState& group_state = state.groups[group];
   const VariantMoments moments = sums_.GroupMoments(v, group);
-  const VariantMeasures measures = Measure(block, state, v, *group_state.group, moments);
+  const VariantMeasures measures = Measure(block, state, v, group_state.group->males, moments);
   CodeMoments codes{moments.sum_t, moments.sum_t2};
   if (settings_.coding.model != GeneticModel::kAdditive) codes = sums_.GroupCodeMoments(v, group);
 

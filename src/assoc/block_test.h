@@ -15,6 +15,7 @@
 #include "assoc/variant_measures.h"
 #include "cohort/variant_selection.h"
 #include "results/result_table.h"
+#include "results/wide_text.h"
 
 namespace tallele {
 
@@ -28,6 +29,7 @@ struct TestSettings {
   int sex_chromosome_code = 23;  // males' alleles count half there, outside the PARs
   NonParRegion non_par;
   bool count_genotypes = false;  // rows come with the people of each genotype
+  bool union_rows = false;       // variants are described over the people of all traits, too
   double correction_chisq = 0;   // binary traits: a larger score statistic is corrected; 0: none
 };
 
@@ -71,6 +73,10 @@ class BlockTester {
   void Test(const VariantBlock& block, const ChromosomeState& state, std::vector<TraitRows>& rows,
             SkippedVariants& skipped);
 
+  // With TestSettings::union_rows: the variants of the block last tested that pass the filters over
+  // the people of all traits.
+  const std::vector<UnionRow>& union_rows() const { return union_rows_; }
+
  private:
   enum class Filter { kPass, kLowMac, kLowInfo, kLowHoms };
 
@@ -85,8 +91,9 @@ class BlockTester {
 
   void TestGroup(const VariantBlock& block, const ChromosomeState& state, size_t v, size_t group,
                  std::vector<TraitRows>& rows);
+  void AddUnionRow(const VariantBlock& block, const ChromosomeState& state, size_t v);
   VariantMeasures Measure(const VariantBlock& block, const ChromosomeState& state, size_t v,
-                          const SampleGroup& group, const VariantMoments& moments) const;
+                          std::span<const uint32_t> males, const VariantMoments& moments) const;
   Filter ApplyFilters(const VariantMeasures& measures, const CodeMoments& codes, double unit) const;
   ResultRow RowOf(size_t variant, const VariantMeasures& measures) const;
   void AddRows(const GroupState& group, const ResultRow& common, bool has_test,
@@ -113,6 +120,7 @@ class BlockTester {
   const BinaryCorrector& corrector_;
   tbb::enumerable_thread_specific<CorrectionScratch>& scratch_;
   std::vector<Pending> pending_;
+  std::vector<UnionRow> union_rows_;
 };
 
 }  // namespace tallele

@@ -171,6 +171,12 @@ GroupState& NullModelFitter::GroupIn(ChromosomeState& state,
 
 void NullModelFitter::AddLists(ChromosomeState& state) const {
   state.unused.people = inputs_.axis->unused;
+  for (uint32_t p = 0; p < inputs_.axis->num_block_people(); ++p) {
+    const uint32_t b = inputs_.axis->base_of_block[p];
+    if (b == ScanAxis::kNobody) continue;
+    state.used.push_back(p);
+    if (inputs_.is_male[b]) state.used_males.push_back(p);
+  }
   state.membership = ListMembership(state.columns->num_people(), state.num_lists());
   for (size_t l = 0; l < state.num_lists(); ++l) state.membership.Add(l, state.list(l).people);
 }

@@ -47,6 +47,8 @@ struct ChromosomeState {
   // Block people in no sum, and who is in which list: list g is that of group g, the last one
   // that of the unused.
   PersonList unused;
+  std::vector<uint32_t> used;        // block positions of everyone else, ascending
+  std::vector<uint32_t> used_males;  // those of them who are male
   ListMembership membership;
 
   size_t num_lists() const { return groups.size() + 1; }

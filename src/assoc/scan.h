@@ -30,6 +30,18 @@ class ScanPlan {
   virtual size_t num_traits() const = 0;
 };
 
+// What became of the rows of a binary trait whose score test passed the threshold.
+struct CorrectionSummary {
+  size_t candidates = 0;
+  size_t carriers_only = 0;  // summed over carriers, or carriers and a normal remainder
+  size_t pseudo_data = 0;    // Firth fits by stage
+  size_t newton = 0;
+  size_t both_tails = 0;  // saddlepoints
+  size_t near_tail = 0;
+  size_t not_converged = 0;  // failures
+  size_t null_failed = 0;
+};
+
 struct TraitSummary {
   TraitFiles files;
   size_t num_rows = 0;
@@ -40,10 +52,12 @@ struct TraitSummary {
   size_t skipped_low_mac = 0;
   size_t skipped_low_info = 0;
   size_t skipped_low_homs = 0;  // recessive test alone
+  CorrectionSummary corrections;
 };
 
 struct ScanSummary {
   std::vector<TraitSummary> traits;
+  std::string wide_text_file;          // --no-split; empty: not written
   std::vector<TraitProblem> problems;  // non-empty: exit code 3
   size_t num_variants = 0;
   size_t num_not_biallelic = 0;

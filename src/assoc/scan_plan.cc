@@ -48,6 +48,33 @@ Result<void> SelectPlanVariants(PlannedScan& plan) {
   return {};
 }
 
+// The model's name of REGENIE's --htp table: test, predictions, method.
+void SetHtp(PlannedScan& plan) {
+  const ScanRequest& request = plan.request;
+  ResultSchema& schema = plan.schema;
+  schema.htp_cohort = request.htp;
+  schema.exact_p = request.exact_p;
+  schema.htp_model = schema.test;
+  if (!request.ignore_pred) schema.htp_model += "-WGR";
+  if (!plan.is_binary()) {
+    schema.htp_model += "-LR";
+    return;
+  }
+  switch (request.binary.correction) {
+    case BinaryCorrection::kNone:
+      schema.htp_model += "-LOG";
+      break;
+    case BinaryCorrection::kSaddlepoint:
+      schema.htp_model += "-SPA";
+      break;
+    case BinaryCorrection::kFirthApproximate:
+    case BinaryCorrection::kFirthExact:
+      schema.htp_model += "-FIRTH";
+      schema.htp_odds_ratio = true;
+      break;
+  }
+}
+
 Result<void> SetTests(PlannedScan& plan) {
   const ScanRequest& request = plan.request;
   TestSettings& settings = plan.settings;
@@ -69,7 +96,8 @@ Result<void> SetTests(PlannedScan& plan) {
   schema.num_autosomes = request.num_autosomes;
   schema.binary = plan.is_binary();
   schema.af_cc = request.af_cc;
-  settings.count_genotypes = request.no_split || !request.htp.empty();
+  settings.count_genotypes = !request.htp.empty();
+  settings.union_rows = request.no_split;
   if (plan.is_binary() && request.binary.correction != BinaryCorrection::kNone) {
     settings.correction_chisq = ChiSquareUpperQuantile(request.binary.p_threshold);
   }
@@ -79,6 +107,8 @@ Result<void> SetTests(PlannedScan& plan) {
   plan.output.parquet = request.format != OutputFormat::kRegenie;
   plan.output.regenie_text = request.format != OutputFormat::kParquet;
   plan.output.gzip = request.gzip;
+  plan.output.split = !request.no_split;
+  SetHtp(plan);
   return {};
 }
 

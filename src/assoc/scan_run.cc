@@ -171,6 +171,7 @@ void ScanPipeline::DecodeAndTest(Ticket& ticket) {
     } else {
       worker->tester.Test(worker->block, *ticket.state, ticket.results.traits,
                           ticket.results.skipped);
+      ticket.results.union_rows = worker->tester.union_rows();
     }
   } catch (const std::bad_alloc&) {
     ticket.error = OutOfMemory();

@@ -10,11 +10,24 @@ namespace {
 constexpr size_t kMostSkippedIds = 1000;
 constexpr std::chrono::milliseconds kReportInterval{200};
 
+void AddCorrections(const CorrectionCounts& from, CorrectionSummary& to) {
+  const auto count = [&](CorrectionEnd end) { return from.by_end[static_cast<size_t>(end)]; };
+  to.candidates += from.candidates;
+  to.carriers_only += from.carriers_only;
+  to.pseudo_data += count(CorrectionEnd::kPseudoData);
+  to.newton += count(CorrectionEnd::kNewton);
+  to.both_tails += count(CorrectionEnd::kBothTails);
+  to.near_tail += count(CorrectionEnd::kNearTail);
+  to.not_converged += count(CorrectionEnd::kNotConverged);
+  to.null_failed += count(CorrectionEnd::kNullFailed);
+}
+
 }  // namespace
 
 void BlockResults::Clear() {
   num_variants = 0;
   for (TraitRows& rows : traits) rows.Clear();
+  union_rows.clear();
   skipped.Clear();
   report = {};
   state.reset();
@@ -35,6 +48,12 @@ Result<std::unique_ptr<ScanWriter>> ScanWriter::Open(const PlannedScan& plan, Ev
     trait.people = PersonSet(plan.cohort.base.size());
     writer->traits_.push_back(std::move(trait));
   }
+  if (plan.output.regenie_text && !plan.output.split) {
+    std::vector<std::string> names;
+    for (const size_t t : plan.traits) names.push_back(plan.cohort.traits[t].name);
+    TALLELE_ASSIGN(writer->wide_, WideText::Create(plan.output.prefix, plan.output.gzip, names,
+                                                   plan.schema, plan.source->variants()));
+  }
   return writer;
 }
 
@@ -47,12 +66,21 @@ void ScanWriter::NoteSkipped(const std::vector<size_t>& variants, size_t& count)
 }
 
 void ScanWriter::NotePeople(const ChromosomeState& state) {
+  const auto note = [this](size_t trait, const PersonSet& mask) {
+    const auto at = std::find(plan_.traits.begin(), plan_.traits.end(), trait);
+    traits_[static_cast<size_t>(at - plan_.traits.begin())].people.AddAll(mask);
+  };
   for (const GroupState& group : state.groups) {
-    for (const TraitNull& null : group.traits) {
-      const auto at = std::find(plan_.traits.begin(), plan_.traits.end(), null.trait);
-      traits_[static_cast<size_t>(at - plan_.traits.begin())].people.AddAll(group.group->mask);
-    }
+    for (const TraitNull& null : group.traits) note(null.trait, group.group->mask);
+    for (const BinaryNull& null : group.binary) note(null.trait, group.group->mask);
   }
+}
+
+Result<void> ScanWriter::AppendWide(const BlockResults& results) {
+  if (!wide_) return {};
+  std::vector<const ResultTable*> tables;
+  for (const size_t t : plan_.traits) tables.push_back(&results.traits[t].table);
+  return wide_->Append(results.union_rows, tables);
 }
 
 void ScanWriter::ReportProgress(bool final) {
@@ -87,10 +115,12 @@ Result<void> ScanWriter::Append(const BlockResults& results) {
     trait.summary.skipped_low_mac += rows.low_mac;
     trait.summary.skipped_low_info += rows.low_info;
     trait.summary.skipped_low_homs += rows.low_homs;
+    AddCorrections(rows.corrections, trait.summary.corrections);
     if (rows.table.rows.empty()) continue;
     trait.statistics.Add(rows.table);
     TALLELE_TRY(trait.output->Append(rows.table));
   }
+  TALLELE_TRY(AppendWide(results));
   ReportProgress(false);
   return {};
 }
@@ -112,6 +142,10 @@ Result<void> ScanWriter::WritePeople(const Trait& trait, const std::string& name
 }
 
 Result<ScanSummary> ScanWriter::Finish() {
+  if (wide_) {
+    TALLELE_TRY(wide_->Finish());
+    summary_.wide_text_file = wide_->path();
+  }
   for (size_t i = 0; i < traits_.size(); ++i) {
     Trait& trait = traits_[i];
     const std::string& name = plan_.cohort.traits[plan_.traits[i]].name;

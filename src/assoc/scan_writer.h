@@ -14,6 +14,7 @@ namespace tallele {
 struct BlockResults {
   size_t num_variants = 0;
   std::vector<TraitRows> traits;  // [cohort's traits]
+  std::vector<UnionRow> union_rows;
   SkippedVariants skipped;
   FitReport report;
   std::shared_ptr<const ChromosomeState> state;  // null: no variants
@@ -41,6 +42,7 @@ class ScanWriter {
   };
 
   ScanWriter(const PlannedScan& plan, EventSink& events);
+  Result<void> AppendWide(const BlockResults& results);
   void NoteSkipped(const std::vector<size_t>& variants, size_t& count);
   void NotePeople(const ChromosomeState& state);
   void ReportProgress(bool final);
@@ -48,7 +50,8 @@ class ScanWriter {
 
   const PlannedScan& plan_;
   EventSink& events_;
-  std::vector<Trait> traits_;  // [plan.traits]
+  std::vector<Trait> traits_;       // [plan.traits]
+  std::unique_ptr<WideText> wide_;  // null: text is split by trait
   ScanSummary summary_;
   std::shared_ptr<const ChromosomeState> last_state_;
   std::chrono::steady_clock::time_point start_;

@@ -1,23 +1,8 @@
 #include "results/regenie_text.h"
 
-#include <cmath>
-
 #include "base/format_number.h"
-#include "cohort/variant_selection.h"
 
 namespace tallele {
-namespace {
-
-void AppendStatistic(double value, bool exists, std::string& out) {
-  out += ' ';
-  if (!exists || !std::isfinite(value)) {
-    out += "NA";
-    return;
-  }
-  AppendSixDigits(value == 0 ? 0.0 : value, out);  // no "-0"
-}
-
-}  // namespace
 
 RegenieText::RegenieText(const ResultSchema& schema, const VariantIndex& variants)
     : schema_(schema), variants_(variants) {}
@@ -31,18 +16,9 @@ void RegenieText::AppendHeader(std::string& out) const {
   out += "TEST BETA SE CHISQ LOG10P EXTRA\n";
 }
 
-void RegenieText::UseChromosome(std::string_view label) {
-  if (label_ == label && !chromosome_.empty()) return;
-  label_ = label;
-  const auto code = ChromosomeCode(label, schema_.num_autosomes);
-  // Variants without a code are left out of a scan; a caller that tests them sees the label.
-  chromosome_ = code ? std::to_string(*code) : label_;
-}
-
-void RegenieText::AppendRow(const ResultRow& row, std::string& out) {
+void RegenieText::AppendRow(const ResultRow& row, const GenotypeCounts*, std::string& out) {
   const VariantRecord variant = variants_[row.variant];
-  UseChromosome(variant.chromosome);
-  out += chromosome_;
+  out += chromosome_.Of(variant.chromosome, schema_.num_autosomes);
   out += ' ';
   AppendInteger(variant.position, out);
   out += ' ';
@@ -71,19 +47,9 @@ void RegenieText::AppendRow(const ResultRow& row, std::string& out) {
   AppendStatistic(row.se, true, out);
   AppendStatistic(row.chisq, row.chisq >= 0, out);
   AppendStatistic(row.log10p, true, out);
-  switch (row.status) {
-    case RowStatus::kNullFailed:
-    case RowStatus::kNotConverged:
-    case RowStatus::kNullFirthFailed:
-      out += " TEST_FAIL\n";
-      break;
-    case RowStatus::kOneTail:
-      out += " SPA_ONE_TAIL\n";
-      break;
-    case RowStatus::kSuccess:
-    case RowStatus::kNoVariance:
-      out += " NA\n";
-  }
+  out += ' ';
+  out += ExtraOf(row.status);
+  out += '\n';
 }
 
 }  // namespace tallele

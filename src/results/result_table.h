@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace tallele {
@@ -67,8 +68,14 @@ struct ResultSchema {
   bool ref_first = false;    // ALLELE0 is the file's first allele
   bool float32_statistics = false;
   bool binary = false;
-  bool af_cc = false;      // text has the frequencies and numbers of cases and controls
-  int num_autosomes = 22;  // for REGENIE's integer chromosome codes
+  bool af_cc = false;  // text has the frequencies and numbers of cases and controls
+
+  // --htp: the cohort's name, empty for other layouts, and what its table says.
+  std::string htp_cohort;
+  std::string htp_model;        // "ADD-WGR-FIRTH": test, predictions, method
+  bool htp_odds_ratio = false;  // Effect = exp(BETA), else the allelic odds ratio of the counts
+  bool exact_p = false;         // no floor for Pval
+  int num_autosomes = 22;       // for REGENIE's integer chromosome codes
 };
 
 }  // namespace tallele

@@ -23,6 +23,7 @@ struct OutputRequest {
   bool parquet = true;
   bool regenie_text = false;
   bool gzip = false;
+  bool split = true;  // text: one file a trait; else the caller writes a wide one
 };
 
 // Files of one finished trait.

@@ -94,6 +94,22 @@ RegenieText ReadRegenieText(const std::filesystem::path& path) {
   return text;
 }
 
+std::string ReadAll(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  EXPECT_TRUE(in) << path;
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+std::vector<std::pair<std::string, double>> InfoFields(const std::string& text) {
+  std::vector<std::pair<std::string, double>> fields;
+  std::istringstream in(text);
+  for (std::string field; std::getline(in, field, ';');) {
+    const size_t equals = field.find('=');
+    fields.emplace_back(field.substr(0, equals), std::stod(field.substr(equals + 1)));
+  }
+  return fields;
+}
+
 bool NumbersAgree(const std::string& found, const std::string& expected, double relative) {
   if (found == expected) return true;
   if (found == "NA" || expected == "NA") return false;

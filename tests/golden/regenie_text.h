@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tallele::golden {
@@ -27,6 +28,12 @@ using IsCorrected = std::function<bool(const std::string&)>;
 void ExpectSameResults(
     const RegenieText& found, const RegenieText& expected,
     const IsCorrected& is_corrected = [](const std::string&) { return false; });
+
+// The whole file.
+std::string ReadAll(const std::filesystem::path& path);
+
+// "A=1;B=2" as pairs.
+std::vector<std::pair<std::string, double>> InfoFields(const std::string& text);
 
 // The number that a field holds differs from the expected one by no more than the tolerance.
 bool NumbersAgree(const std::string& found, const std::string& expected, double relative);
