@@ -6,6 +6,7 @@
 
 #include "assoc/exact_firth.h"
 #include "assoc/saddlepoint.h"
+#include "kernels/logistic_passes.h"
 #include "kernels/normal_tail.h"
 
 namespace tallele {
@@ -150,15 +151,19 @@ void BinaryCorrector::LoadCodes(const VariantBlock& block, const BlockSums& sums
 void BinaryCorrector::Adjust(const CorrectionCandidate& candidate, bool carriers_only,
                              CorrectionScratch& scratch) const {
   const std::vector<uint32_t>& base_of = candidate.null->people->design->base;
-  const bool everyone = base_of.size() == basis_.num_people && !carriers_only;
+  if (base_of.size() == basis_.num_people && !carriers_only) {
+    std::vector<const double*> columns;
+    for (const std::vector<double>& column : basis_.columns) columns.push_back(column.data());
+    SubtractColumns(target_, columns.data(), candidate.adjustment.data(), columns.size(),
+                    scratch.x.size(), scratch.x.data());
+    return;
+  }
   for (size_t begin = 0; begin < scratch.x.size(); begin += kPeoplePerChunk) {
     const size_t end = std::min(scratch.x.size(), begin + kPeoplePerChunk);
     for (size_t c = 0; c < candidate.adjustment.size(); ++c) {
       const double weight = candidate.adjustment[c];
       const double* column = basis_.columns[c].data();
-      if (everyone) {
-        for (size_t i = begin; i < end; ++i) scratch.x[i] -= weight * column[i];
-      } else if (carriers_only) {
+      if (carriers_only) {
         for (size_t i = begin; i < end; ++i) {
           scratch.x[i] -= weight * column[base_of[scratch.people[i]]];
         }
@@ -212,7 +217,11 @@ CorrectedTest BinaryCorrector::ByFirth(const VariantBlock& block, const BlockSum
   fit.carriers_only = carriers_only;
   fit.offset = people.firth_offset;
   fit.y = people.y;
-  if (carriers_only) {
+  if (!carriers_only) {
+    fit.null_p = people.firth_p;
+    fit.null_w = people.firth_w;
+    fit.null_deviance = people.firth_deviance;
+  } else {
     scratch.offset.clear();
     scratch.y.clear();
     for (const uint32_t i : scratch.people) {

@@ -4,6 +4,7 @@
 
 #include "assoc/logistic_null.h"
 #include "assoc/null_firth.h"
+#include "kernels/logistic_passes.h"
 
 namespace tallele {
 namespace {
@@ -49,6 +50,14 @@ void FitNullFirthOf(CpuTarget target, const MaskedDesign& design, const std::vec
   NullFirthFit firth = FitNullFirth(target, inputs, options.null_firth);
   people.firth_problem = std::move(firth.problem);
   people.firth_offset = std::move(firth.offset);
+  if (!people.firth_problem.empty()) return;
+  const size_t m = people.y.size();
+  people.firth_p.resize(m);
+  people.firth_w.resize(m);
+  LogisticProbabilities(target, people.firth_offset.data(), m, people.firth_p.data(),
+                        people.firth_w.data());
+  people.firth_deviance =
+      LogisticDeviance(target, nullptr, people.firth_offset.data(), people.y.data(), m, 0);
 }
 
 }  // namespace

@@ -20,6 +20,9 @@ struct BinaryPeople {
   std::vector<double> y;                       // 0 or 1
   std::vector<double> eta;                     // null logistic model's logits: saddlepoint
   std::vector<double> firth_offset;            // null Firth model's logits: approximate Firth
+  std::vector<double> firth_p;                 // its probabilities
+  std::vector<double> firth_w;                 // p (1 - p)
+  double firth_deviance = 0;                   // its -2 log likelihood
   std::vector<double> loco;                    // predictions: exact Firth
   std::vector<double> coefficients;            // [rank] null logistic estimate: exact Firth
   std::string firth_problem;                   // why there is no null Firth model

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/logistic_passes.h"
+
 namespace tallele {
 namespace {
 
@@ -46,7 +48,7 @@ bool InvertRoot(const Eigen::MatrixXd& matrix, Eigen::MatrixXd* inverse_root, do
   *log_det = 0;
   for (Eigen::Index i = 0; i < n; ++i) {
     if (!(lower(i, i) > 0) || !std::isfinite(lower(i, i))) return false;
-    *log_det += 2 * std::log(lower(i, i));
+    *log_det += 2 * LogOf(lower(i, i));
   }
   // M = L L', so M^-1 = L^-T L^-1 and G = L^-T.
   *inverse_root =

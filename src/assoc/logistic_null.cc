@@ -33,7 +33,7 @@ double FitIntercept(CpuTarget target, std::span<const double> y, std::span<const
   }
   const double n = static_cast<double>(m);
   mean /= n;
-  const double logit = std::log(cases / (n - cases));
+  const double logit = LogOf(cases / (n - cases));
   double left = logit - high;
   double right = logit - low;
   double c = logit - mean;

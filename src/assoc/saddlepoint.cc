@@ -79,7 +79,7 @@ class Tail {
     const double v = t * std::sqrt(cumulants_.SlopesAt(sign_ * t).second);
     if (!(exponent > 0) || !(v > 0) || !std::isfinite(exponent)) return {};
     const double w = std::sqrt(2 * exponent);
-    return NormalLogUpperTail(w + std::log(v / w) / w);
+    return NormalLogUpperTail(w + LogOf(v / w) / w);
   }
 
   // True when Chernoff's bound, or the reach of S, puts the tail below exp(limit).

@@ -16,12 +16,14 @@ constexpr double kSmallestInformation = 1e-8;
 class VariantFirthFitter {
  public:
   VariantFirthFitter(CpuTarget target, const FirthCandidate& candidate, const FirthLimits& limits)
-      : target_(target), candidate_(candidate), limits_(limits) {
-    for (size_t i = 0; i < candidate.x.size(); ++i) case_sum_ += candidate.x[i] * candidate.y[i];
+      : target_(target),
+        candidate_(candidate),
+        limits_(limits),
+        case_sum_(SumProducts(target, candidate.x.data(), candidate.y.data(), candidate.x.size())) {
   }
 
   FirthEstimate Fit() {
-    start_ = Sums(0);
+    start_ = SumsAtZero();
     if (!IsValid(start_)) return {};
     if (FitByPseudoData()) return Estimate(FirthStage::kPseudoData);
     if (FitByNewton()) return Estimate(FirthStage::kNewton);
@@ -32,6 +34,12 @@ class VariantFirthFitter {
   LogisticSums Sums(double b) const {
     return SumLogistic(target_, candidate_.x.data(), candidate_.offset.data(), candidate_.x.size(),
                        b);
+  }
+
+  LogisticSums SumsAtZero() const {
+    if (candidate_.null_p.empty()) return Sums(0);
+    return SumKnownLogistic(target_, candidate_.x.data(), candidate_.null_p.data(),
+                            candidate_.null_w.data(), candidate_.x.size());
   }
 
   static bool IsValid(const LogisticSums& sums) {
@@ -49,6 +57,11 @@ class VariantFirthFitter {
     return LogisticDeviance(target_, candidate_.x.data(), candidate_.offset.data(),
                             candidate_.y.data(), candidate_.x.size(), b) -
            LogOf(sums.xxw);
+  }
+
+  double DevianceAtZero() const {
+    if (candidate_.null_p.empty()) return Deviance(0, start_);
+    return candidate_.null_deviance - LogOf(start_.xxw);
   }
 
   int MaxPseudoIterations() const {
@@ -88,7 +101,7 @@ class VariantFirthFitter {
   bool FitByNewton() {
     b_ = 0;
     at_ = start_;
-    double deviance = Deviance(b_, at_);
+    double deviance = DevianceAtZero();
     for (int iteration = 1; iteration <= limits_.max_iterations / 2; ++iteration) {
       const double score = ModifiedScore(at_);
       if (std::fabs(score) < limits_.gradient_tolerance && iteration >= 2) return true;
@@ -113,7 +126,7 @@ class VariantFirthFitter {
     FirthEstimate out;
     out.beta = b_;
     out.se = 1 / std::sqrt(at_.xxw);
-    out.lrt = Deviance(0, start_) - Deviance(b_, at_);
+    out.lrt = DevianceAtZero() - Deviance(b_, at_);
     out.stage = out.lrt >= 0 && std::isfinite(out.lrt) ? stage : FirthStage::kFailed;
     return out;
   }
@@ -121,7 +134,7 @@ class VariantFirthFitter {
   CpuTarget target_;
   const FirthCandidate& candidate_;
   const FirthLimits& limits_;
-  double case_sum_ = 0;
+  double case_sum_;
   LogisticSums start_;
   double b_ = 0;
   LogisticSums at_;

@@ -27,6 +27,11 @@ struct FirthCandidate {
   std::span<const double> offset;  // of the null Firth model
   std::span<const double> y;       // 0 or 1
   bool carriers_only = false;      // more pseudo-data steps are allowed then
+
+  // What is known at b = 0, where the candidates of a trait are alike; may be left empty.
+  std::span<const double> null_p = {};
+  std::span<const double> null_w = {};
+  double null_deviance = 0;  // with null_p: -2 log likelihood
 };
 
 // REGENIE 4.1.2's approximate Firth test (regenie.md 2.9): one free coefficient b beside a fixed

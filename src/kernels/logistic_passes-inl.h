@@ -101,11 +101,13 @@ struct PassLanes {
 
   void Add(Four x, Four offset, Four b) {
     const Probability at = Logistic(offset + b * x);
-    const Four xw = x * (at.p * at.q);
-    const Four x2w = x * xw;
-    xp += x * at.p;
+    AddKnown(x, at.p, at.p * at.q);
+  }
+  void AddKnown(Four x, Four p, Four w) {
+    const Four x2w = x * (x * w);
+    xp += x * p;
     xxw += x2w;
-    xxxw += (x * x2w) * (0.5 - at.p);
+    xxxw += (x * x2w) * (0.5 - p);
   }
 };
 
@@ -125,6 +127,55 @@ inline LogisticSums PassOver(const double* x, const double* offset, size_t n, do
     high.Add(Load(rest_x + 4), Load(rest_offset + 4), slope);
   }
   return {Join(low.xp, high.xp), Join(low.xxw, high.xxw), Join(low.xxxw, high.xxxw)};
+}
+
+inline LogisticSums KnownPassOver(const double* x, const double* p, const double* w, size_t n) {
+  PassLanes low, high;
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    low.AddKnown(Load(x + i), Load(p + i), Load(w + i));
+    high.AddKnown(Load(x + i + 4), Load(p + i + 4), Load(w + i + 4));
+  }
+  if (i < n) {
+    double rest[3][kLanes] = {};  // x = 0 adds nothing
+    const double* from[3] = {x, p, w};
+    for (size_t k = 0; k < 3; ++k) std::memcpy(rest[k], from[k] + i, (n - i) * sizeof(double));
+    low.AddKnown(Load(rest[0]), Load(rest[1]), Load(rest[2]));
+    high.AddKnown(Load(rest[0] + 4), Load(rest[1] + 4), Load(rest[2] + 4));
+  }
+  return {Join(low.xp, high.xp), Join(low.xxw, high.xxw), Join(low.xxxw, high.xxxw)};
+}
+
+inline void SubtractColumnsFrom(const double* const* columns, const double* weights,
+                                size_t num_columns, size_t n, double* x) {
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    Four low = Load(x + i), high = Load(x + i + 4);
+    for (size_t c = 0; c < num_columns; ++c) {
+      const Four weight = Splat(weights[c]);
+      low -= weight * Load(columns[c] + i);
+      high -= weight * Load(columns[c] + i + 4);
+    }
+    Store(low, x + i);
+    Store(high, x + i + 4);
+  }
+  for (; i < n; ++i) {
+    for (size_t c = 0; c < num_columns; ++c) x[i] -= weights[c] * columns[c][i];
+  }
+}
+
+inline double ProductsOver(const double* x, const double* y, size_t n) {
+  Four low{}, high{};
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    low += Load(x + i) * Load(y + i);
+    high += Load(x + i + 4) * Load(y + i + 4);
+  }
+  double lanes[kLanes];
+  Store(low, lanes);
+  Store(high, lanes + 4);
+  for (size_t l = 0; i < n; ++i, ++l) lanes[l] += x[i] * y[i];
+  return JoinLanes(lanes);
 }
 
 // Probabilities of what was seen, four people.

@@ -20,6 +20,26 @@ LogisticSums SumLogistic(CpuTarget target, const double* x, const double* offset
                          : PassOver(x, offset, num_people, b);
 }
 
+LogisticSums SumKnownLogistic(CpuTarget target, const double* x, const double* p, const double* w,
+                              size_t num_people) {
+  return HasAvx2(target) ? kernels::SumKnownLogisticAvx2(x, p, w, num_people)
+                         : KnownPassOver(x, p, w, num_people);
+}
+
+void SubtractColumns(CpuTarget target, const double* const* columns, const double* weights,
+                     size_t num_columns, size_t num_people, double* x) {
+  if (HasAvx2(target)) {
+    kernels::SubtractColumnsAvx2(columns, weights, num_columns, num_people, x);
+  } else {
+    SubtractColumnsFrom(columns, weights, num_columns, num_people, x);
+  }
+}
+
+double SumProducts(CpuTarget target, const double* x, const double* y, size_t num_people) {
+  return HasAvx2(target) ? kernels::SumProductsAvx2(x, y, num_people)
+                         : ProductsOver(x, y, num_people);
+}
+
 double LogisticDeviance(CpuTarget target, const double* x, const double* offset, const double* y,
                         size_t num_people, double b) {
   return HasAvx2(target) ? kernels::LogisticDevianceAvx2(x, offset, y, num_people, b)

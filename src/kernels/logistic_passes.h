@@ -23,6 +23,18 @@ struct LogisticSums {
 LogisticSums SumLogistic(CpuTarget target, const double* x, const double* offset, size_t num_people,
                          double b);
 
+// The same sums where p and w of b = 0 are known: a plain pass without exponentials. The bits are
+// those of SumLogistic at b = 0.
+LogisticSums SumKnownLogistic(CpuTarget target, const double* x, const double* p, const double* w,
+                              size_t num_people);
+
+// x[i] -= sum over c of weights[c] * columns[c][i], the columns in their order.
+void SubtractColumns(CpuTarget target, const double* const* columns, const double* weights,
+                     size_t num_columns, size_t num_people, double* x);
+
+// sum of x y.
+double SumProducts(CpuTarget target, const double* x, const double* y, size_t num_people);
+
 // -2 log likelihood at b; y is 0 or 1. `x` may be null: eta = offset.
 double LogisticDeviance(CpuTarget target, const double* x, const double* offset, const double* y,
                         size_t num_people, double b);

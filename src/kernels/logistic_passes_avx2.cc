@@ -14,6 +14,20 @@ LogisticSums SumLogisticAvx2(const double* x, const double* offset, size_t num_p
   return PassOver(x, offset, num_people, b);
 }
 
+LogisticSums SumKnownLogisticAvx2(const double* x, const double* p, const double* w,
+                                  size_t num_people) {
+  return KnownPassOver(x, p, w, num_people);
+}
+
+void SubtractColumnsAvx2(const double* const* columns, const double* weights, size_t num_columns,
+                         size_t num_people, double* x) {
+  SubtractColumnsFrom(columns, weights, num_columns, num_people, x);
+}
+
+double SumProductsAvx2(const double* x, const double* y, size_t num_people) {
+  return ProductsOver(x, y, num_people);
+}
+
 double LogisticDevianceAvx2(const double* x, const double* offset, const double* y,
                             size_t num_people, double b) {
   return DevianceOver(x, offset, y, num_people, b);

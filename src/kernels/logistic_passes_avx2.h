@@ -7,6 +7,11 @@ namespace tallele::kernels {
 
 // The passes of logistic_passes.h, compiled for AVX2.
 LogisticSums SumLogisticAvx2(const double* x, const double* offset, size_t num_people, double b);
+LogisticSums SumKnownLogisticAvx2(const double* x, const double* p, const double* w,
+                                  size_t num_people);
+void SubtractColumnsAvx2(const double* const* columns, const double* weights, size_t num_columns,
+                         size_t num_people, double* x);
+double SumProductsAvx2(const double* x, const double* y, size_t num_people);
 double LogisticDevianceAvx2(const double* x, const double* offset, const double* y,
                             size_t num_people, double b);
 double SumSoftplusAvx2(const double* x, const double* offset, size_t num_people, double b);

@@ -100,6 +100,42 @@ TEST_P(LogisticPasses, AreTheSameBitsOnEveryInstructionSet) {
   }
 }
 
+TEST_P(LogisticPasses, KnownProbabilitiesGiveTheSameBits) {
+  const size_t n = GetParam();
+  const People people = MakePeople(n);
+  std::vector<double> p(n), w(n);
+  LogisticProbabilities(CpuTarget::kScalar, people.offset.data(), n, p.data(), w.data());
+  const LogisticSums sums =
+      SumLogistic(CpuTarget::kScalar, people.x.data(), people.offset.data(), n, 0);
+  for (const CpuTarget target : SupportedCpuTargets()) {
+    const LogisticSums known = SumKnownLogistic(target, people.x.data(), p.data(), w.data(), n);
+    EXPECT_EQ(known.xp, sums.xp);
+    EXPECT_EQ(known.xxw, sums.xxw);
+    EXPECT_EQ(known.xxxw, sums.xxxw);
+  }
+}
+
+TEST_P(LogisticPasses, ColumnsAndProductsEqualPlainLoops) {
+  const size_t n = GetParam();
+  const People people = MakePeople(n);
+  const double* columns[] = {people.offset.data(), people.y.data(), people.x.data()};
+  const double weights[] = {0.3, -1.7, 0.25};
+  std::vector<double> expected = people.x;
+  long double sum = 0;
+  for (size_t i = 0; i < n; ++i) {
+    for (size_t c = 0; c < 3; ++c) expected[i] -= weights[c] * columns[c][i];
+    sum += static_cast<long double>(people.x[i]) * people.offset[i];
+  }
+  const double plain = SumProducts(CpuTarget::kScalar, people.x.data(), people.offset.data(), n);
+  EXPECT_NEAR(plain, static_cast<double>(sum), 1e-13 * static_cast<double>(n));
+  for (const CpuTarget target : SupportedCpuTargets()) {
+    std::vector<double> x = people.x;
+    SubtractColumns(target, columns, weights, 3, n, x.data());
+    EXPECT_EQ(x, expected);
+    EXPECT_EQ(SumProducts(target, people.x.data(), people.offset.data(), n), plain);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Sizes, LogisticPasses,
                          testing::Values(0, 1, 3, 7, 8, 9, 127, 128, 129, 137, 1000, 4099));
 
