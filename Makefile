@@ -30,6 +30,8 @@ demo: build
 bench: build
 	@python3 bench/scan_bench.py --tallele $(BUILD)/bin/tallele --floor $(BUILD)/bench/inflate_floor \
 	  --work $(BUILD)/bench-data --write docs/performance.md
+	@python3 bench/binary_bench.py --tallele $(BUILD)/bin/tallele --floor $(BUILD)/bench/inflate_floor \
+	  --work $(BUILD)/bench-data --write docs/performance.md
 
 fuzz: setup
 	@mkdir -p $(BUILD)

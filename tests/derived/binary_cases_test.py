@@ -324,6 +324,64 @@ class BinaryCases(unittest.TestCase):
         self.scan("other", "--cc12", code=1)
         self.assertIn("leave --cc12", self.log)
 
+    def test_exchanging_cases_and_controls_turns_the_sign(self):
+        # B1 alone: its offsets are turned as well, and the model is the mirror image.
+        keep = self.cohort.loco["B1"]
+        plain = self.scan("plain", "--firth", "--approx", "--pThresh", "0.4", "--phenoCol", "B1")
+        self.cohort.loco["B1"] = [-x for x in keep]
+        try:
+            self.cohort.write(self.folder, traits={
+                "B1": [None if t is None else 1 - t for t in self.cohort.traits["B1"]]})
+            mirror = self.scan("mirror", "--firth", "--approx", "--pThresh", "0.4")
+        finally:
+            self.cohort.loco["B1"] = keep
+        for name, row in plain["B1"].items():
+            twin = mirror["B1"][name]
+            for column in ("SE", "CHISQ", "LOG10P"):
+                self.assertAlmostEqual(float(row[column]), float(twin[column]),
+                                       delta=1e-4 * float(row[column]) + 1e-7)
+            self.assertAlmostEqual(float(row["BETA"]), -float(twin["BETA"]),
+                                   delta=1e-4 * abs(float(row["BETA"])) + 1e-7)
+
+    def test_corrections_are_near_the_permutation_p_value(self):
+        """Without covariates the cases among a rare variant's carriers are hypergeometric under
+        permutation, so the permutation p-value is known exactly. The score test alone is far off."""
+        rng = random.Random(5)
+        people, cases, carriers = 800, 60, 16
+        trait = [int(i < cases) for i in range(people)]
+        variants = []
+        for hits in (0, 1, 4, 5, 6, 8):
+            calls = [(0, 0)] * people
+            for i in rng.sample(range(cases), hits) + rng.sample(range(cases, people),
+                                                                 carriers - hits):
+                calls[i] = (0, 255)
+            variants.append(Variant("1", 100 + hits, f"hits{hits}", ("A", "C"), calls))
+        write_bgen(self.path("p.bgen"), variants, people)
+        with open(self.path("p.sample"), "w") as f:
+            f.write("ID_1 ID_2 missing\n0 0 0\n" + "".join(f"{i} {i} 0\n" for i in range(people)))
+        with open(self.path("p.txt"), "w") as f:
+            f.write("FID IID B\n" + "".join(f"{i} {i} {t}\n" for i, t in enumerate(trait)))
+
+        def chance(k):
+            return (math.comb(cases, k) * math.comb(people - cases, carriers - k)
+                    / math.comb(people, carriers))
+
+        expected = carriers * cases / people
+        for flags in (["--firth", "--approx"], ["--spa"]):
+            done = subprocess.run(
+                [TALLELE, "regenie", "--bt", "--ignore-pred", "--bgen", self.path("p.bgen"),
+                 "--sample", self.path("p.sample"), "--phenoFile", self.path("p.txt"), "--format",
+                 "regenie", "--minMAC", "1", "--pThresh", "0.9", "--out", self.path("p"), *flags],
+                capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            rows = read_rows(self.path("p_B.regenie"))
+            for hits in (4, 5, 6, 8):
+                exact = sum(chance(k) for k in range(carriers + 1)
+                            if abs(k - expected) >= abs(hits - expected) - 1e-9)
+                found = float(rows[f"hits{hits}"]["LOG10P"])
+                self.assertLess(abs(found + math.log10(exact)), 0.15 * found + 0.3,
+                                f"{flags} {hits} {found} {-math.log10(exact)}")
+
     def test_case_columns(self):
         rows = self.scan("af", "--af-cc")
         for trait in rows:
