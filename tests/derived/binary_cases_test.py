@@ -308,10 +308,25 @@ class BinaryCases(unittest.TestCase):
         for row in rows["B2"].values():
             self.assertEqual((row["BETA"], row["LOG10P"], row["EXTRA"]), ("NA", "NA", "TEST_FAIL"))
         self.assertEqual(rows["B1"]["v3"]["EXTRA"], "NA")
+        alone = self.scan("alone", "--phenoCol", "B2", "--firth", "--approx", code=3)
+        self.assertEqual(set(alone), {"B2"})
+        self.assertEqual({row["BETA"] for row in alone["B2"].values()}, {"NA"})
         with open(self.path("fail.toml"), "w") as f:
             f.write('[compute]\nnull_logistic_nonconvergence_policy = "fail"\n')
         self.scan("ended", "--config", self.path("fail.toml"), code=1)
         self.assertRegex(self.log, "B2.*chromosome 1")
+
+    def test_the_effective_configuration_repeats_the_run(self):
+        for flags in (["--firth", "--approx", "--firth-se", "--pThresh", "0.2", "--af-cc"],
+                      ["--spa", "--maxstep-null", "10"], ["--binary-fallback", "firth_exact",
+                                                          "--phenoCol", "B1"]):
+            first = self.scan("first", *flags)
+            again = subprocess.run([TALLELE, "regenie", "--config",
+                                    self.path("first.effective_config.toml"), "--out",
+                                    self.path("again")], capture_output=True, text=True)
+            self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
+            for trait in first:
+                self.assertEqual(read_rows(self.path(f"again_{trait}.regenie")), first[trait])
 
     def test_codings(self):
         plain = self.scan("zero_one")
