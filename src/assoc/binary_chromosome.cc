@@ -114,18 +114,22 @@ std::shared_ptr<const ChromosomeState> NullModelFitter::AssembleBinary(
     int code, const std::vector<BinaryTask>& tasks, std::vector<BinaryFit> fits) {
   auto state = std::make_shared<ChromosomeState>();
   state->code = code;
-  std::vector<const double*> pointers;
+  const size_t per_trait = inputs_.basis->rank() + 2;
+  std::vector<const BinaryFit*> fitted;
   std::vector<size_t> weight_columns;
   for (BinaryFit& fit : fits) {
     if (fit.null.failed) continue;
-    fit.null.first_column = pointers.size();
+    fit.null.first_column = fitted.size() * per_trait;
     fit.null.weight = weight_columns.size();
-    weight_columns.push_back(pointers.size());
-    for (const std::vector<double>& column : fit.columns) pointers.push_back(column.data());
+    weight_columns.push_back(fit.null.first_column);
+    fitted.push_back(&fit);
   }
   ReleaseColumns();
-  state->columns = std::make_shared<const QuantisedColumns>(
-      QuantiseOnAxis(inputs_.target, *inputs_.axis, pointers));
+  state->columns = std::make_shared<const QuantisedColumns>(QuantiseOnAxis(
+      inputs_.target, *inputs_.axis, fitted.size() * per_trait,
+      [&](size_t c, std::span<double> values) {
+        FillBinaryColumn(*inputs_.basis, *fitted[c / per_trait], c % per_trait, values);
+      }));
   state->weights = WeightPlanes(*state->columns, weight_columns);
   // The basis begins with the constant 1 / sqrt(n).
   const double root_n = std::sqrt(static_cast<double>(inputs_.basis->num_people));

@@ -1,5 +1,6 @@
 #include "assoc/binary_null.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "assoc/logistic_null.h"
@@ -24,22 +25,6 @@ std::vector<double> BasisFactor(const MaskedDesign& design, const LogisticFit& f
   return factor;
 }
 
-std::vector<std::vector<double>> ColumnsOf(const CovariateBasis& basis, const MaskedDesign& design,
-                                           const LogisticFit& fit, const std::vector<double>& y) {
-  const size_t k = basis.rank();
-  std::vector<std::vector<double>> columns(k + 2, std::vector<double>(basis.num_people, 0));
-  for (size_t c = 0; c < k; ++c) {
-    for (size_t i = 0; i < design.num_people(); ++i) {
-      columns[c][design.base[i]] = fit.w[i] * basis.columns[c][design.base[i]];
-    }
-  }
-  for (size_t i = 0; i < design.num_people(); ++i) {
-    columns[k][design.base[i]] = y[i] - fit.p[i];
-    columns[k + 1][design.base[i]] = y[i];
-  }
-  return columns;
-}
-
 void FitNullFirthOf(CpuTarget target, const MaskedDesign& design, const std::vector<double>& loco,
                     const LogisticFit& fit, const BinaryOptions& options, BinaryPeople& people) {
   NullFirthInputs inputs;
@@ -62,6 +47,18 @@ void FitNullFirthOf(CpuTarget target, const MaskedDesign& design, const std::vec
 
 }  // namespace
 
+void FillBinaryColumn(const CovariateBasis& basis, const BinaryFit& fit, size_t column,
+                      std::span<double> base_values) {
+  const size_t k = basis.rank();
+  const std::vector<uint32_t>& base = fit.null.people->design->base;
+  std::fill(base_values.begin(), base_values.end(), 0.0);
+  for (size_t i = 0; i < base.size(); ++i) {
+    base_values[base[i]] = column < k    ? fit.weights[i] * basis.columns[column][base[i]]
+                           : column == k ? fit.residual[i]
+                                         : fit.null.people->y[i];
+  }
+}
+
 BinaryFit FitBinaryNull(CpuTarget target, const CovariateBasis& basis,
                         const std::shared_ptr<const MaskedDesign>& design,
                         const BinaryFitRequest& request, const BinaryOptions& options) {
@@ -78,7 +75,9 @@ BinaryFit FitBinaryNull(CpuTarget target, const CovariateBasis& basis,
     return out;
   }
   out.null.factor = BasisFactor(*design, fit, basis.rank());
-  out.columns = ColumnsOf(basis, *design, fit, request.y);
+  out.residual = request.y;
+  for (size_t i = 0; i < out.residual.size(); ++i) out.residual[i] -= fit.p[i];
+  out.weights = std::move(fit.w);
   auto people = std::make_shared<BinaryPeople>();
   people->design = design;
   people->y = request.y;

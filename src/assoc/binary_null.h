@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,9 +45,14 @@ struct BinaryNull {
 
 struct BinaryFit {
   BinaryNull null;
-  std::string problem;                       // why the null model failed
-  std::vector<std::vector<double>> columns;  // [K + 2][base], zero outside the mask
+  std::string problem;           // why the null model failed
+  std::vector<double> weights;   // [m] W; empty if it failed
+  std::vector<double> residual;  // [m] y - p
 };
+
+// Column `column` of a fitted trait's [W X | y - p | y] over the base set, zero outside the mask.
+void FillBinaryColumn(const CovariateBasis& basis, const BinaryFit& fit, size_t column,
+                      std::span<double> base_values);
 
 // One trait of one mask: `y` and `loco` ([m]; empty: no predictions).
 struct BinaryFitRequest {

@@ -6,37 +6,6 @@
 namespace tallele {
 namespace {
 
-// Copies base columns to the block axis, zero for people who are not used.
-std::vector<std::vector<double>> ScatterToBlock(const ScanAxis& axis,
-                                                std::span<const double* const> base_columns) {
-  std::vector<std::vector<double>> block(base_columns.size());
-  for (size_t c = 0; c < base_columns.size(); ++c) {
-    block[c].assign(axis.num_block_people(), 0);
-    for (size_t p = 0; p < axis.num_block_people(); ++p) {
-      const uint32_t b = axis.base_of_block[p];
-      if (b != ScanAxis::kNobody) block[c][p] = base_columns[c][b];
-    }
-  }
-  return block;
-}
-
-// Quantises over the whole base set, then picks: the scale must not depend on who is used.
-QuantisedColumns QuantiseThenSelect(CpuTarget target, const ScanAxis& axis,
-                                    std::span<const double* const> base_columns) {
-  const size_t num_base = axis.block_of_base.size();
-  std::vector<std::vector<double>> extended(base_columns.size());
-  std::vector<const double*> pointers;
-  for (size_t c = 0; c < base_columns.size(); ++c) {
-    extended[c].assign(base_columns[c], base_columns[c] + num_base);
-    extended[c].push_back(0);  // stands for everyone who is not used
-    pointers.push_back(extended[c].data());
-  }
-  const QuantisedColumns all = QuantisedColumns::Quantise(target, pointers, num_base + 1);
-  std::vector<uint32_t> people(axis.base_of_block);
-  std::replace(people.begin(), people.end(), ScanAxis::kNobody, static_cast<uint32_t>(num_base));
-  return all.Select(people, 0, base_columns.size());
-}
-
 // Exact sums of products of every residual column with every basis column, [residual][basis].
 std::vector<__int128> ResidualCross(const QuantisedColumns& columns, size_t num_covariates) {
   constexpr size_t kPeoplePerFlush = 16;  // products stay below 2^58
@@ -72,18 +41,20 @@ std::vector<double> ProjectionOf(std::span<const __int128> cross, double residua
 
 }  // namespace
 
+// The scale is taken over the whole base set: it must not depend on who is used.
+QuantisedColumns QuantiseOnAxis(CpuTarget target, const ScanAxis& axis, size_t num_columns,
+                                const QuantisedColumns::FillColumn& fill) {
+  static_assert(QuantisedColumns::kNobody == ScanAxis::kNobody);
+  return QuantisedColumns::QuantiseEach(target, num_columns, axis.num_block_people(),
+                                        axis.block_of_base, fill);
+}
+
 QuantisedColumns QuantiseOnAxis(CpuTarget target, const ScanAxis& axis,
                                 std::span<const double* const> base_columns) {
-  if (axis.num_used() != axis.block_of_base.size()) {
-    return QuantiseThenSelect(target, axis, base_columns);
-  }
-  if (axis.num_used() == axis.num_block_people()) {
-    return QuantisedColumns::Quantise(target, base_columns, axis.num_block_people());
-  }
-  const std::vector<std::vector<double>> block = ScatterToBlock(axis, base_columns);
-  std::vector<const double*> pointers;
-  for (const std::vector<double>& column : block) pointers.push_back(column.data());
-  return QuantisedColumns::Quantise(target, pointers, axis.num_block_people());
+  const size_t num_base = axis.block_of_base.size();
+  return QuantiseOnAxis(target, axis, base_columns.size(), [&](size_t c, std::span<double> values) {
+    std::copy_n(base_columns[c], num_base, values.begin());
+  });
 }
 
 std::vector<const double*> BasisPointers(const CovariateBasis& basis) {

@@ -72,6 +72,9 @@ struct NullModelInputs {
 // who are not used get q = 0. The integers do not depend on who is used.
 QuantisedColumns QuantiseOnAxis(CpuTarget target, const ScanAxis& axis,
                                 std::span<const double* const> base_columns);
+// The same for columns that are made one at a time.
+QuantisedColumns QuantiseOnAxis(CpuTarget target, const ScanAxis& axis, size_t num_columns,
+                                const QuantisedColumns::FillColumn& fill);
 std::vector<const double*> BasisPointers(const CovariateBasis& basis);
 
 // What a fit has to say to the user.

@@ -90,10 +90,11 @@ std::vector<std::string> TraitLines(const PlannedScan& plan) {
 std::string WorkLine(const PlannedScan& plan) {
   const size_t people = plan.axis.num_block_people();
   const size_t blocks = static_cast<size_t>(plan.threads) * plan.block_width * 3 * people;
-  // Integers twice (rows and panel) and the doubles that they are made of.
+  // Integers twice, as rows and as the kernel's panel; a quantitative trait's columns are doubles,
+  // too.
   const size_t num_columns = plan.is_binary() ? (plan.basis.rank() + 2) * plan.traits.size()
                                               : plan.basis.rank() + plan.traits.size();
-  const size_t columns = num_columns * people * 16;
+  const size_t columns = num_columns * people * (plan.is_binary() ? 8 : 16);
   std::string line = fmt::format(
       "Work: {} thread{}, instruction set {}, blocks of {} variants, about {} MB for genotypes and "
       "{} MB for columns",

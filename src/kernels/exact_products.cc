@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "kernels/product_kernels.h"
 
@@ -130,27 +131,44 @@ size_t RoundToLine(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 }  // namespace
 
+QuantisedColumns::QuantisedColumns(CpuTarget target, size_t num_columns, size_t num_people)
+    : target_(target),
+      num_people_(num_people),
+      num_columns_(num_columns),
+      row_length_((num_columns + 7) / 8 * 8),
+      scales_(num_columns, 0.0),
+      sums_(num_columns, 0) {
+  rows_.ResizeZeroed(num_people * row_length_ * sizeof(int32_t));
+}
+
 QuantisedColumns QuantisedColumns::Quantise(CpuTarget target,
                                             std::span<const double* const> columns,
                                             size_t num_people) {
-  QuantisedColumns q;
-  q.target_ = target;
-  q.num_people_ = num_people;
-  q.num_columns_ = columns.size();
-  q.row_length_ = (columns.size() + 7) / 8 * 8;
-  q.scales_.assign(columns.size(), 0.0);
-  q.sums_.assign(columns.size(), 0);
-  q.rows_.ResizeZeroed(num_people * q.row_length_ * sizeof(int32_t));
+  std::vector<uint32_t> place(num_people);
+  std::iota(place.begin(), place.end(), 0u);
+  return QuantiseEach(target, columns.size(), num_people, place,
+                      [&](size_t c, std::span<double> values) {
+                        std::copy_n(columns[c], num_people, values.begin());
+                      });
+}
+
+QuantisedColumns QuantisedColumns::QuantiseEach(CpuTarget target, size_t num_columns,
+                                                size_t num_people, std::span<const uint32_t> place,
+                                                const FillColumn& fill) {
+  QuantisedColumns q(target, num_columns, num_people);
   int32_t* rows = reinterpret_cast<int32_t*>(q.rows_.data());
-  for (size_t c = 0; c < columns.size(); ++c) {
+  std::vector<double> values(place.size());
+  for (size_t c = 0; c < num_columns; ++c) {
+    fill(c, values);
     double largest = 0;
-    for (size_t i = 0; i < num_people; ++i) largest = std::max(largest, std::fabs(columns[c][i]));
+    for (const double value : values) largest = std::max(largest, std::fabs(value));
     if (largest == 0) continue;
     q.scales_[c] = largest / kLargestQ;
     int64_t sum = 0;
-    for (size_t i = 0; i < num_people; ++i) {
-      const long value = std::lrint(columns[c][i] / largest * kLargestQ);
-      rows[i * q.row_length_ + c] = static_cast<int32_t>(value);
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (place[i] == kNobody) continue;
+      const long value = std::lrint(values[i] / largest * kLargestQ);
+      rows[place[i] * q.row_length_ + c] = static_cast<int32_t>(value);
       sum += value;
     }
     q.sums_[c] = sum;
@@ -161,15 +179,9 @@ QuantisedColumns QuantisedColumns::Quantise(CpuTarget target,
 
 QuantisedColumns QuantisedColumns::Select(std::span<const uint32_t> people, size_t first,
                                           size_t count) const {
-  QuantisedColumns q;
-  q.target_ = target_;
-  q.num_people_ = people.size();
-  q.num_columns_ = count;
-  q.row_length_ = (count + 7) / 8 * 8;
+  QuantisedColumns q(target_, count, people.size());
   q.scales_.assign(scales_.begin() + static_cast<std::ptrdiff_t>(first),
                    scales_.begin() + static_cast<std::ptrdiff_t>(first + count));
-  q.sums_.assign(count, 0);
-  q.rows_.ResizeZeroed(people.size() * q.row_length_ * sizeof(int32_t));
   int32_t* rows = reinterpret_cast<int32_t*>(q.rows_.data());
   for (size_t i = 0; i < people.size(); ++i) {
     const int32_t* from = row(people[i]) + first;

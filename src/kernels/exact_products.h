@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -28,6 +29,15 @@ class QuantisedColumns {
   static QuantisedColumns Quantise(CpuTarget target, std::span<const double* const> columns,
                                    size_t num_people);
 
+  // The same for columns that are made one at a time, so that not all of them exist as doubles at
+  // once. `fill(c, values)` writes column c over values that may lie on another axis: value i
+  // belongs to person `place[i]`, or to nobody (kNobody) and then counts for the scale alone.
+  // People without a value have q = 0.
+  static constexpr uint32_t kNobody = UINT32_MAX;
+  using FillColumn = std::function<void(size_t column, std::span<double> values)>;
+  static QuantisedColumns QuantiseEach(CpuTarget target, size_t num_columns, size_t num_people,
+                                       std::span<const uint32_t> place, const FillColumn& fill);
+
   // The columns `first .. first+count` of the listed people, with the same integers and scales.
   QuantisedColumns Select(std::span<const uint32_t> people, size_t first, size_t count) const;
 
@@ -47,6 +57,7 @@ class QuantisedColumns {
   size_t MemoryBytes() const;
 
  private:
+  QuantisedColumns(CpuTarget target, size_t num_columns, size_t num_people);
   void BuildPanel();
 
   CpuTarget target_ = CpuTarget::kScalar;
