@@ -45,7 +45,8 @@ struct TraitSummary {
 struct ScanSummary {
   std::vector<TraitSummary> traits;
   std::vector<TraitProblem> problems;  // non-empty: exit code 3
-  size_t num_variants = 0;
+  size_t num_variants = 0;             // tested by this attempt
+  size_t num_restored_variants = 0;    // finished by earlier ones
   size_t num_not_biallelic = 0;
   size_t num_high_ploidy = 0;
   std::vector<std::string> skipped_ids;  // of those two kinds, bounded list
@@ -55,7 +56,21 @@ struct ScanSummary {
 // Opens genotypes, tables and predictions and checks everything that can be checked.
 Result<std::unique_ptr<ScanPlan>> PlanScan(const ScanRequest& request, EventSink& events);
 
-// Runs it. On an error or a cancellation nothing incomplete is under a final name.
+// A run that has taken its folder; the folder is free again when it is destroyed.
+class ScanRun {
+ public:
+  virtual ~ScanRun() = default;
+};
+
+// Takes the run folder: the lock, what an earlier attempt left, the manifests. `plan` must outlive
+// the run.
+Result<std::unique_ptr<ScanRun>> BeginScan(const ScanPlan& plan, EventSink& events);
+
+// Runs it. On an error or a cancellation nothing incomplete is under a final name, and finished
+// parts stay for --resume.
+Result<ScanSummary> RunScan(const ScanPlan& plan, ScanRun& run, EventSink& events,
+                            const CancelToken& cancel);
+// Both in one.
 Result<ScanSummary> RunScan(const ScanPlan& plan, EventSink& events, const CancelToken& cancel);
 
 }  // namespace tallele

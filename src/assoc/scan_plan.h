@@ -14,6 +14,7 @@
 #include "cohort/loco_predictions.h"
 #include "cohort/variant_selection.h"
 #include "genotype/genotype_source.h"
+#include "results/run_manifest.h"
 #include "results/trait_output.h"
 
 namespace tallele {
@@ -43,11 +44,21 @@ class PlannedScan final : public ScanPlan {
   std::vector<size_t> traits;               // those that are analysed, in the cohort's order
   std::vector<TraitProblem> trait_problems;
 
+  // For manifests (see execution_plan.h).
+  std::vector<InputFile> inputs;  // as they were before anything was read from them
+  InputFile genotypes;            // sampled
+  std::string samples_digest;
+  std::string variants_digest;
+  std::vector<std::vector<PlanField>> trait_plans;  // [traits]; none without Parquet
+
   TestSettings settings;
   OutputRequest output;
   ResultSchema schema;
 
   NullModelInputs FitterInputs() const;
+  FileEnv& env() const { return request.safety.env ? *request.safety.env : PosixFileEnv(); }
+  bool HasSelected(VariantRange range) const { return CountSelected(range) > 0; }
+  size_t CountSelected(VariantRange range) const;
   size_t num_selected() const {
     return selection.selected.empty() ? source->variants().size() : selection.num_selected;
   }

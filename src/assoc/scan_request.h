@@ -5,12 +5,29 @@
 #include <string>
 #include <vector>
 
+#include "base/file_env.h"
 #include "cohort/cohort_request.h"
+#include "results/trait_output.h"
 
 namespace tallele {
 
 enum class GeneticModel { kAdditive, kDominant, kRecessive };
 enum class OutputFormat { kParquet, kRegenie, kBoth };
+// What to do with a run folder that holds results.
+enum class ExistingRun { kRefuse, kResume, kOverwrite };
+
+// How a run keeps itself safe, and what it writes down about itself. Never changes results.
+struct RunSafety {
+  ExistingRun existing = ExistingRun::kRefuse;
+  bool verify_inputs = false;    // hash the genotype file whole
+  std::string command;           // as the user gave it, for the manifest
+  std::string version;           // of the program
+  std::string effective_config;  // text of effective_config.toml; empty: none is written
+
+  // Set by tests alone.
+  size_t variants_per_part = kVariantsPerPart;
+  FileEnv* env = nullptr;  // of everything in the run folder; null: the operating system's
+};
 
 // Everything that a user can say about a scan (REGENIE's step 2). Plain data: made by
 // config/, validated and used by `PlanScan`.
@@ -52,6 +69,8 @@ struct ScanRequest {
   // Work; never changes results.
   size_t block_size = 0;  // 0: from memory
   int threads = 0;        // 0: all
+
+  RunSafety safety;
 };
 
 }  // namespace tallele

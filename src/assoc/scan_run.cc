@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "assoc/resume.h"
 #include "assoc/scan_blocks.h"
 #include "assoc/scan_plan.h"
 #include "assoc/scan_writer.h"
@@ -43,11 +44,13 @@ Error OutOfMemory() {
 
 class ScanPipeline {
  public:
-  ScanPipeline(const PlannedScan& plan, ScanWriter& writer, const CancelToken& cancel)
+  ScanPipeline(const PlannedScan& plan, const RunState& run, ScanWriter& writer,
+               const CancelToken& cancel)
       : plan_(plan),
+        run_(run),
         writer_(writer),
         cancel_(cancel),
-        parts_(PartGrid(plan.source->variants())),
+        parts_(run.parts_to_compute()),
         walker_(plan.source->variants(), parts_, plan.selection.selected, plan.block_width),
         fitter_(plan.fitter->Clone()) {}
 
@@ -58,19 +61,22 @@ class ScanPipeline {
   void Return(Ticket* ticket);
   Ticket* ReadNext();
   Result<void> Prepare(Ticket& ticket);
-  Result<std::shared_ptr<const ChromosomeState>> StateOf(size_t run);
+  Result<std::shared_ptr<const ChromosomeState>> StateOf(const ScanBlock& block);
+  Result<void> RestorePeople();
   void DecodeAndTest(Ticket& ticket);
   void Write(Ticket& ticket);
   CarrierPolicy Carriers(const ChromosomeState& state) const;
 
   const PlannedScan& plan_;
+  const RunState& run_;
   ScanWriter& writer_;
   const CancelToken& cancel_;
   const std::vector<VariantRange> parts_;
   ScanBlockWalker walker_;
   NullModelFitter fitter_;
 
-  size_t current_run_ = SIZE_MAX;
+  size_t current_part_ = SIZE_MAX;
+  std::vector<size_t> current_traits_;  // those that lack the current part
   std::shared_ptr<const ChromosomeState> current_state_;
   FitReport report_;  // of the reading stage, until a ticket takes it
 
@@ -112,20 +118,36 @@ CarrierPolicy ScanPipeline::Carriers(const ChromosomeState& state) const {
   return policy;
 }
 
-Result<std::shared_ptr<const ChromosomeState>> ScanPipeline::StateOf(size_t run) {
-  if (run == current_run_) return current_state_;
-  const std::string& label = plan_.source->variants().runs()[run].label;
+// Traits that have a part already are not computed for it; rows do not depend on the others.
+Result<std::shared_ptr<const ChromosomeState>> ScanPipeline::StateOf(const ScanBlock& block) {
+  if (block.part == current_part_) return current_state_;
+  const std::string& label = plan_.source->variants().runs()[block.run].label;
   const std::optional<int> code = ChromosomeCode(label, plan_.request.num_autosomes);
   if (!code) return InternalError("a chromosome without a code was selected: " + label);
-  if (!current_state_ || current_state_->code != *code) {
-    TALLELE_ASSIGN(current_state_, fitter_.Fit(plan_.traits, *code, label, report_));
+  const std::vector<size_t>& traits = run_.TraitsWithout(parts_[block.part]);
+  if (!current_state_ || current_state_->code != *code || traits != current_traits_) {
+    TALLELE_ASSIGN(current_state_, fitter_.Fit(traits, *code, label, report_));
+    current_traits_ = traits;
   }
-  current_run_ = run;
+  current_part_ = block.part;
   return current_state_;
 }
 
+// The lists of people name who was in some test: also in those of parts that are not repeated.
+Result<void> ScanPipeline::RestorePeople() {
+  if (!run_.resumed() || !plan_.request.write_samples) return {};
+  FitReport ignored;  // its problems are in the manifests
+  for (const ChromosomeRun& run : plan_.source->variants().runs()) {
+    const std::optional<int> code = ChromosomeCode(run.label, plan_.request.num_autosomes);
+    if (!code || !plan_.HasSelected(run.range)) continue;
+    TALLELE_ASSIGN(const auto state, fitter_.Fit(plan_.traits, *code, run.label, ignored));
+    writer_.NotePeople(*state);
+  }
+  return {};
+}
+
 Result<void> ScanPipeline::Prepare(Ticket& ticket) {
-  TALLELE_ASSIGN(ticket.state, StateOf(ticket.block.run));
+  TALLELE_ASSIGN(ticket.state, StateOf(ticket.block));
   ticket.results.report = std::exchange(report_, {});
   if (!ticket.cursor) {
     TALLELE_ASSIGN(ticket.cursor, plan_.source->OpenCursor(plan_.axis.selection,
@@ -179,7 +201,7 @@ void ScanPipeline::Write(Ticket& ticket) {
   if (!ticket.error) {
     ticket.results.num_variants = ticket.block.range.count;
     ticket.results.state = ticket.state;
-    Result<void> done = writer_.Append(ticket.results);
+    Result<void> done = writer_.Append(parts_[ticket.block.part], ticket.results);
     if (done && ticket.block.ends_part) done = writer_.FinishPart(parts_[ticket.block.part]);
     if (!done) ticket.error = std::move(done).error();
   }
@@ -190,6 +212,7 @@ void ScanPipeline::Write(Ticket& ticket) {
 }
 
 Result<void> ScanPipeline::Run() {
+  TALLELE_TRY(RestorePeople());
   const int threads = plan_.threads;
   tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
                             static_cast<size_t>(threads));
@@ -218,26 +241,58 @@ Result<void> ScanPipeline::Run() {
   return {};
 }
 
-Result<ScanSummary> Run(const PlannedScan& plan, EventSink& events, const CancelToken& cancel) {
-  const auto start = std::chrono::steady_clock::now();
-  TALLELE_ASSIGN(std::unique_ptr<ScanWriter> writer, ScanWriter::Open(plan, events));
-  TALLELE_TRY(ScanPipeline(plan, *writer, cancel).Run());
-  TALLELE_TRY(plan.source->CheckUnchanged());
+Result<ScanSummary> RunAndPublish(const PlannedScan& plan, RunState& run, EventSink& events,
+                                  const CancelToken& cancel) {
+  TALLELE_ASSIGN(std::unique_ptr<ScanWriter> writer, ScanWriter::Open(plan, run, events));
+  TALLELE_TRY(ScanPipeline(plan, run, *writer, cancel).Run());
+  TALLELE_TRY(run.CheckBeforePublishing());
   TALLELE_ASSIGN(ScanSummary summary, writer->Finish());
-  summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  TALLELE_TRY(run.Complete());
   return summary;
 }
 
-}  // namespace
-
-Result<ScanSummary> RunScan(const ScanPlan& plan, EventSink& events, const CancelToken& cancel) {
+// Runs `work` and turns exceptions into errors.
+template <typename Work>
+auto Guarded(Work work) -> decltype(work()) {
   try {
-    return Run(static_cast<const PlannedScan&>(plan), events, cancel);
+    return work();
   } catch (const std::bad_alloc&) {
     return OutOfMemory();
   } catch (const std::exception& exception) {
     return InternalError(std::string("the scan stopped: ") + exception.what());
   }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ScanRun>> BeginScan(const ScanPlan& plan, EventSink& events) {
+  return Guarded([&]() -> Result<std::unique_ptr<ScanRun>> {
+    TALLELE_ASSIGN(auto state, RunState::Begin(static_cast<const PlannedScan&>(plan), events));
+    return std::unique_ptr<ScanRun>(std::move(state));
+  });
+}
+
+Result<ScanSummary> RunScan(const ScanPlan& plan, ScanRun& run, EventSink& events,
+                            const CancelToken& cancel) {
+  const auto start = std::chrono::steady_clock::now();
+  auto& state = static_cast<RunState&>(run);
+  auto summary = Guarded(
+      [&] { return RunAndPublish(static_cast<const PlannedScan&>(plan), state, events, cancel); });
+  if (!summary) {
+    // What stopped the run is told to the user in any case; a disk that is full may also keep the
+    // status from being written, and the next --resume does not need it.
+    [[maybe_unused]] const Result<void> ignored =
+        state.Fail(summary.error(), cancel.signal_number());
+    return summary;
+  }
+  summary->seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return summary;
+}
+
+Result<ScanSummary> RunScan(const ScanPlan& plan, EventSink& events, const CancelToken& cancel) {
+  TALLELE_ASSIGN(const auto run, BeginScan(plan, events));
+  return RunScan(plan, *run, events, cancel);
 }
 
 }  // namespace tallele

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
+#include <string_view>
 
 #include "assoc/scan.h"
 #include "base/atomic_file.h"
@@ -26,12 +29,21 @@ std::string TimeNow() {
   return text;
 }
 
-void LogStart(std::span<const std::string> arguments, const ResolvedOptions& options,
-              Console& console) {
+// A word as a shell takes it.
+std::string ShellWord(const std::string& word) {
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("-_./=:,+@%").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+void LogStart(const ResolvedOptions& options, Console& console) {
   console.Log(fmt::format("tallele {}, {}", kVersion, TimeNow()));
-  std::string command = "tallele regenie";
-  for (const std::string& argument : arguments) command += " " + argument;
-  console.Log(command);
+  console.Log(options.settings.scan.safety.command);
   console.Log("");
   console.Log(options.effective_toml);
 }
@@ -71,6 +83,11 @@ void PrintSkipped(const ScanSummary& summary, Console& console) {
 void PrintSummary(const ScanSummary& summary, Console& console) {
   const double rate =
       summary.seconds > 0 ? static_cast<double>(summary.num_variants) / summary.seconds : 0;
+  if (summary.num_restored_variants > 0) {
+    console.Print(
+        fmt::format("\nFrom earlier attempts: {} variants",
+                    FormatThousands(static_cast<int64_t>(summary.num_restored_variants))));
+  }
   console.Print(fmt::format("\nDone: {} variants in {:.1f} s ({} a second), peak memory {} MB",
                             FormatThousands(static_cast<int64_t>(summary.num_variants)),
                             summary.seconds, FormatThousands(static_cast<int64_t>(rate)),
@@ -83,21 +100,72 @@ void PrintSummary(const ScanSummary& summary, Console& console) {
   }
 }
 
-// Into the run directory; a run that writes text alone has none and gets the file beside its text.
+// A run that writes text alone has no run directory and gets the file beside its text.
 Result<void> WriteEffectiveConfig(const ResolvedOptions& options) {
   const ScanRequest& scan = options.settings.scan;
+  if (scan.format != OutputFormat::kRegenie) return {};
+  return WriteFileAtomically(scan.out + ".effective_config.toml", options.effective_toml);
+}
+
+std::string CommandLine(std::span<const std::string> arguments) {
+  std::string command = "tallele regenie";
+  for (const std::string& argument : arguments) command += " " + ShellWord(argument);
+  return command;
+}
+
+// What the user types to finish a run that was stopped.
+void PrintHowToResume(std::span<const std::string> arguments, const ScanRequest& scan,
+                      Console& console) {
   if (scan.format == OutputFormat::kRegenie) {
-    return WriteFileAtomically(scan.out + ".effective_config.toml", options.effective_toml);
+    console.Message(Severity::kWarning,
+                    "nothing was kept: a run with --format regenie alone starts anew");
+    return;
   }
-  OutputRequest output;
-  output.prefix = scan.out;
-  output.run_directory = scan.run_directory;
-  return WriteRunFile(RunDirectory(output), "effective_config.toml", options.effective_toml);
+  std::vector<std::string> words;
+  for (const std::string& word : arguments) {
+    if (word != "--resume" && word != "--overwrite") words.push_back(word);
+  }
+  console.Message(Severity::kWarning,
+                  "finished parts are kept; resume with: " + CommandLine(words) + " --resume");
 }
 
 int FailLogged(const Error& error, Console& console, int signal_number) {
   console.Log("Error: " + error.Message());
   return Fail(error, signal_number);
+}
+
+int RunResolved(std::span<const std::string> arguments, ResolvedOptions options,
+                const CancelToken& cancel) {
+  RegenieSettings& settings = options.settings;
+  RunSafety& safety = settings.scan.safety;
+  safety.command = CommandLine(arguments);
+  safety.version = kVersion;
+  safety.effective_config = options.effective_toml;
+  Console console({settings.quiet, settings.verbose});
+  LogStart(options, console);
+  const auto plan = PlanScan(settings.scan, console);
+  if (!plan.ok()) return Fail(plan.error());
+  // The folder is taken and the log opened after planning, so that a refused run leaves nothing.
+  const auto run = BeginScan(**plan, console);
+  if (!run.ok()) return Fail(run.error());
+  const bool append = safety.existing == ExistingRun::kResume;
+  if (const auto log = console.OpenLog(settings.scan.out + ".log", append); !log.ok())
+    return Fail(log.error());
+  for (const std::string& line : (*plan)->Describe()) console.Print(line);
+
+  if (const auto written = WriteEffectiveConfig(options); !written.ok()) {
+    return FailLogged(written.error(), console, 0);
+  }
+  const auto summary = RunScan(**plan, **run, console, cancel);
+  if (!summary.ok()) {
+    if (summary.error().kind == ErrorKind::kInterrupted) {
+      PrintHowToResume(arguments, settings.scan, console);
+    }
+    return FailLogged(summary.error(), console, cancel.signal_number());
+  }
+  PrintSummary(*summary, console);
+  console.Log(TimeNow());
+  return summary->problems.empty() ? kExitSuccess : kExitPartial;
 }
 
 }  // namespace
@@ -111,27 +179,9 @@ int RegenieCommand(std::span<const std::string> arguments, const CancelToken& ca
   }
   const auto flags = ParseCommandLine(arguments);
   if (!flags.ok()) return Fail(flags.error());
-  const auto options = ResolveOptions(*flags);
+  auto options = ResolveOptions(*flags);
   if (!options.ok()) return Fail(options.error());
-  const RegenieSettings& settings = options->settings;
-
-  Console console({settings.quiet, settings.verbose});
-  LogStart(arguments, *options, console);
-  const auto plan = PlanScan(settings.scan, console);
-  if (!plan.ok()) return Fail(plan.error());
-  // The log is opened after planning, so that a refused run leaves no file behind.
-  if (const auto log = console.OpenLog(settings.scan.out + ".log"); !log.ok())
-    return Fail(log.error());
-  for (const std::string& line : (*plan)->Describe()) console.Print(line);
-
-  if (const auto written = WriteEffectiveConfig(*options); !written.ok()) {
-    return FailLogged(written.error(), console, 0);
-  }
-  const auto summary = RunScan(**plan, console, cancel);
-  if (!summary.ok()) return FailLogged(summary.error(), console, cancel.signal_number());
-  PrintSummary(*summary, console);
-  console.Log(TimeNow());
-  return summary->problems.empty() ? kExitSuccess : kExitPartial;
+  return RunResolved(arguments, *std::move(options), cancel);
 }
 
 }  // namespace tallele

@@ -17,6 +17,7 @@ constexpr char kVariants[] = "Variants";
 constexpr char kTest[] = "Test";
 constexpr char kPredictions[] = "Predictions of step 1";
 constexpr char kOutput[] = "Output";
+constexpr char kSafety[] = "Interrupted runs";
 constexpr char kWork[] = "Work";
 constexpr char kConfig[] = "Configuration";
 
@@ -470,6 +471,46 @@ Specs DiagnosticOptions() {
   };
 }
 
+Specs SafetyOptions() {
+  return {
+      {.group = kSafety,
+       .flags = {{"--resume"}},
+       .section = "output",
+       .key = "resume",
+       .type = OptionType::kFlag,
+       .help = "Finish the run in the run folder: compute only the parts that are missing. Refused "
+               "when an input or option that changes results differs",
+       .default_value = "false",
+       .changes_results = false,
+       .apply =
+           [](const Value& v, Settings& s) {
+             if (v.Truth()) s.scan.safety.existing = ExistingRun::kResume;
+           }},
+      {.group = kSafety,
+       .flags = {{"--overwrite"}},
+       .section = "output",
+       .key = "overwrite",
+       .type = OptionType::kFlag,
+       .help = "Replace the run in the run folder; removes only what tallele wrote",
+       .default_value = "false",
+       .changes_results = false,
+       .apply =
+           [](const Value& v, Settings& s) {
+             if (v.Truth()) s.scan.safety.existing = ExistingRun::kOverwrite;
+           }},
+      {.group = kSafety,
+       .flags = {{"--verify-inputs"}},
+       .section = "input",
+       .key = "verify_inputs",
+       .type = OptionType::kFlag,
+       .help = "Hash the whole genotype file, not only a sample of it, and compare it with an "
+               "earlier whole hash on --resume",
+       .default_value = "false",
+       .changes_results = false,
+       .apply = [](const Value& v, Settings& s) { s.scan.safety.verify_inputs = v.Truth(); }},
+  };
+}
+
 Specs WorkOptions() {
   return {
       {.group = kWork,
@@ -537,7 +578,7 @@ Specs BuildTable() {
   Specs table;
   for (Specs (*part)() :
        {GenotypeOptions, PhenotypeOptions, CovariateOptions, PeopleOptions, VariantOptions,
-        TestOptions, OutputOptions, DiagnosticOptions, WorkOptions}) {
+        TestOptions, OutputOptions, SafetyOptions, DiagnosticOptions, WorkOptions}) {
     Specs specs = part();
     std::move(specs.begin(), specs.end(), std::back_inserter(table));
   }

@@ -48,11 +48,14 @@ std::string TomlValue(const OptionSpec& spec, const OptionValue& value) {
   return out + "]";
 }
 
+// What is said for one start of a run: the file that repeats the run must not say it.
+bool IsOneTime(const OptionSpec& spec) { return spec.key == "resume" || spec.key == "overwrite"; }
+
 std::string EffectiveToml(const OptionLayer& merged) {
   std::map<std::string, std::string> sections;
   for (const OptionSpec& spec : RegenieOptions()) {
     const auto given = merged.given.find(&spec);
-    if (given == merged.given.end() || spec.section.empty()) continue;
+    if (given == merged.given.end() || spec.section.empty() || IsOneTime(spec)) continue;
     sections[spec.section] += spec.key + " = " + TomlValue(spec, given->second.value) + "\n";
   }
   std::string out = "# The merged options of this run: tallele regenie --config <this file>\n";
@@ -151,6 +154,11 @@ Result<void> ChooseFormat(const OptionLayer& flags, OptionLayer& merged) {
   return {};
 }
 
+bool IsTrue(const OptionLayer& merged, const char* flag) {
+  const auto given = merged.given.find(&Flag(flag));
+  return given != merged.given.end() && given->second.value.Truth();
+}
+
 }  // namespace
 
 Result<ResolvedOptions> ResolveOptions(const OptionLayer& flags) {
@@ -165,6 +173,9 @@ Result<ResolvedOptions> ResolveOptions(const OptionLayer& flags) {
   ResolvedOptions resolved;
   for (const auto& [spec, given] : merged.given) {
     if (spec->apply != nullptr) spec->apply(given.value, resolved.settings);
+  }
+  if (IsTrue(merged, "--resume") && IsTrue(merged, "--overwrite")) {
+    return UsageError("--resume and --overwrite exclude each other", "Give one of them.");
   }
   TALLELE_TRY(CheckInputs(resolved.settings.scan));
   TALLELE_TRY(CheckFiles(resolved.settings.scan));
