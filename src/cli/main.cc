@@ -15,6 +15,7 @@ namespace {
 constexpr char kHelp[] =
     "tallele: association tests over biobank genotypes, as REGENIE's step 2, many times faster\n\n"
     "  tallele regenie ...    test variants for association with traits\n"
+    "  tallele check-run DIR  is a run folder as its manifests say\n"
     "  tallele inspect FILE   what a genotype file is\n"
     "  tallele simulate ...   write a made-up cohort\n"
     "  tallele help           this text; `tallele COMMAND --help` for one command\n"
@@ -41,6 +42,7 @@ void CatchSignals() {
 
 int Dispatch(const std::string& command, std::span<const std::string> rest) {
   if (command == "regenie") return RegenieCommand(rest, g_cancel);
+  if (command == "check-run") return CheckRunCommand(rest);
   if (command == "inspect") return InspectCommand(rest);
   if (command == "simulate") return SimulateCommand(rest, g_cancel);
   if (command == "--version" || command == "version") return VersionCommand();
@@ -52,8 +54,9 @@ int Dispatch(const std::string& command, std::span<const std::string> rest) {
     std::fputs(kHelp, stdout);
     return kExitSuccess;
   }
-  return Fail(UsageError("unknown command " + command,
-                         "The commands are regenie, inspect and simulate; see `tallele --help`."));
+  return Fail(UsageError(
+      "unknown command " + command,
+      "The commands are regenie, check-run, inspect and simulate; see `tallele --help`."));
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ Result<void> CheckFooter(const std::string& path, const std::string& bytes,
   for (const auto& [key, value] : expected) {
     const int at = pairs == nullptr ? -1 : pairs->FindKey(key);
     const std::string found = at < 0 ? "nothing" : pairs->value(at);
-    if (found != value) {
+    if (PrintableText(found) != PrintableText(value)) {
       return Differs(path, std::string("the part's footer has another ") + key, found, value);
     }
   }
