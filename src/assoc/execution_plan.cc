@@ -208,6 +208,13 @@ std::vector<PlanField> PlanOptions(const ScanRequest& request) {
   return fields.Take();
 }
 
+std::string TraitColumns(const ScanRequest& request) {
+  const CohortRequest& cohort = request.cohort;
+  const std::string named = cohort.pheno_columns.empty() ? "all" : Joined(cohort.pheno_columns);
+  return PrintableText(
+      cohort.pheno_exclude.empty() ? named : named + " without " + Joined(cohort.pheno_exclude));
+}
+
 std::vector<std::pair<std::string, std::string>> NamedInputs(const ScanRequest& request) {
   std::vector<std::pair<std::string, std::string>> inputs;
   const auto add = [&](const char* role, const std::string& path) {

@@ -21,6 +21,10 @@ inline constexpr char kNumericalVersion[] = "1";
 // Threads, block width, output format and progress are left out on purpose.
 std::vector<PlanField> PlanOptions(const ScanRequest& request);
 
+// Which trait columns the options ask for, as text. Not part of a plan: traits do not depend on
+// each other.
+std::string TraitColumns(const ScanRequest& request);
+
 // Role and path of every input that the options name, companions of PLINK files included. The
 // genotypes come first.
 std::vector<std::pair<std::string, std::string>> NamedInputs(const ScanRequest& request);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "assoc/execution_plan.h"
 #include "base/atomic_file.h"
 #include "results/input_files.h"
 #include "results/output_paths.h"
@@ -234,10 +235,12 @@ Result<void> RunState::StartTrait(Trait& trait) {
   manifest.status = RunStatus::kRunning;
   manifest.signal = 0;
   manifest.error.clear();
+  manifest.outputs.clear();
   manifest.command = plan_.request.safety.command;
   manifest.version = plan_.request.safety.version;
   manifest.instruction_set = std::string(CpuTargetName(plan_.target));
   manifest.threads = plan_.threads;
+  manifest.trait_columns = TraitColumns(plan_.request);
   manifest.traits = traits_.size();
   manifest.traits_left_out = plan_.trait_problems.size();
   TALLELE_TRY(plan_.env().CreateFolders(trait.folder + "/parts"));
@@ -269,6 +272,16 @@ void RunState::AddProblem(size_t i, const std::string& reason) {
   if (std::find(problems.begin(), problems.end(), text) == problems.end()) {
     problems.push_back(text);
   }
+}
+
+Result<void> RunState::AddOutput(size_t i, const std::string& path) {
+  InputFile output;
+  output.role = "output";
+  output.path = AbsolutePath(path);
+  output.policy = "identity";
+  TALLELE_ASSIGN(output.identity, plan_.env().Identity(path));
+  traits_[i].manifest.outputs.push_back(std::move(output));
+  return {};
 }
 
 Result<void> RunState::CheckBeforePublishing() const {

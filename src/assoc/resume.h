@@ -41,6 +41,8 @@ class RunState final : public ScanRun {
   std::string plan_hash(size_t i) const;
   const std::vector<std::string>& problems(size_t i) const { return traits_[i].manifest.problems; }
   void AddProblem(size_t i, const std::string& reason);
+  // A file outside the run folder that was published for the trait.
+  Result<void> AddOutput(size_t i, const std::string& path);
 
   // Stands before a part is published: the lock is still ours, the inputs are unchanged.
   Result<void> CheckBeforePublishing() const;

@@ -191,7 +191,8 @@ Result<void> ScanWriter::WritePeople(const Trait& trait, const std::string& name
     people.push_back({person.fid, person.iid});
   }
   return WriteSampleIds(SampleIdsPath(plan_.request.out, name), people,
-                        plan_.request.print_pheno ? std::optional(name) : std::nullopt);
+                        plan_.request.print_pheno ? std::optional(name) : std::nullopt,
+                        plan_.env());
 }
 
 Result<ScanSummary> ScanWriter::Finish() {
@@ -200,7 +201,13 @@ Result<ScanSummary> ScanWriter::Finish() {
     const std::string& name = plan_.cohort.traits[plan_.traits[i]].name;
     TALLELE_TRY(RestoreUpTo(SIZE_MAX, i));
     TALLELE_ASSIGN(trait.summary.files, trait.output->Finish());
-    if (plan_.request.write_samples) TALLELE_TRY(WritePeople(trait, name));
+    if (!trait.summary.files.text_file.empty()) {
+      TALLELE_TRY(run_.AddOutput(i, trait.summary.files.text_file));
+    }
+    if (plan_.request.write_samples) {
+      TALLELE_TRY(WritePeople(trait, name));
+      TALLELE_TRY(run_.AddOutput(i, SampleIdsPath(plan_.request.out, name)));
+    }
     trait.summary.num_rows = trait.statistics.num_rows();
     trait.summary.num_failed_rows = trait.statistics.num_failed_rows();
     trait.summary.lambda_gc = trait.statistics.LambdaGc();

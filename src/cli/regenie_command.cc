@@ -8,6 +8,7 @@
 #include <ctime>
 #include <string_view>
 
+#include "assoc/finished_run.h"
 #include "assoc/scan.h"
 #include "base/atomic_file.h"
 #include "base/format_number.h"
@@ -134,6 +135,20 @@ int FailLogged(const Error& error, Console& console, int signal_number) {
   return Fail(error, signal_number);
 }
 
+// A run that was asked to resume and has nothing to do.
+int ReportFinished(const FinishedRun& run, Console& console) {
+  console.Print("The run is finished already: nothing to do");
+  for (const FinishedRun::Trait& trait : run.traits) {
+    console.Print(fmt::format("  {}: {} rows in {}", trait.name,
+                              FormatThousands(static_cast<int64_t>(trait.num_rows)), trait.folder));
+  }
+  for (const TraitProblem& problem : run.problems) {
+    console.Message(Severity::kWarning,
+                    "trait " + problem.trait + " was not fully analysed: " + problem.reason);
+  }
+  return run.problems.empty() ? kExitSuccess : kExitPartial;
+}
+
 int RunResolved(std::span<const std::string> arguments, ResolvedOptions options,
                 const CancelToken& cancel) {
   RegenieSettings& settings = options.settings;
@@ -142,6 +157,8 @@ int RunResolved(std::span<const std::string> arguments, ResolvedOptions options,
   safety.version = kVersion;
   safety.effective_config = options.effective_toml;
   Console console({settings.quiet, settings.verbose});
+  if (const auto finished = FindFinishedRun(settings.scan))
+    return ReportFinished(*finished, console);
   LogStart(options, console);
   const auto plan = PlanScan(settings.scan, console);
   if (!plan.ok()) return Fail(plan.error());

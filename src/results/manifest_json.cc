@@ -59,6 +59,7 @@ Json RunJson(const RunManifest& m) {
           {"version", m.version},
           {"instruction_set", m.instruction_set},
           {"threads", m.threads},
+          {"trait_columns", PrintableText(m.trait_columns)},
           {"traits", m.traits},
           {"traits_left_out", m.traits_left_out},
           {"started", m.started},
@@ -87,6 +88,8 @@ Json BodyJson(const RunManifest& m) {
   body["run"] = RunJson(m);
   body["parts"] = Json::array();
   for (const CommittedPart& part : m.parts) body["parts"].push_back(PartJson(part));
+  body["outputs"] = Json::array();
+  for (const InputFile& output : m.outputs) body["outputs"].push_back(InputJson(output));
   return body;
 }
 
@@ -172,7 +175,7 @@ std::vector<VariantRange> ParseGrid(const Json& list) {
 }
 
 InputFile ParseInput(const Json& json) {
-  Fields fields(json, "inputs");
+  Fields fields(json, "inputs or outputs");
   InputFile input;
   input.role = fields.Text("role");
   input.path = fields.Text("path");
@@ -223,6 +226,7 @@ void ParseRun(const Json& json, RunManifest& m) {
   m.version = fields.Text("version");
   m.instruction_set = fields.Text("instruction_set");
   m.threads = fields.Whole<int>("threads");
+  m.trait_columns = fields.Text("trait_columns");
   m.traits = fields.Whole<size_t>("traits");
   m.traits_left_out = fields.Whole<size_t>("traits_left_out");
   m.started = fields.Text("started");
@@ -296,6 +300,7 @@ RunManifest ParseDocument(Json document) {
   for (const Json& input : fields.List("inputs")) m.inputs.push_back(ParseInput(input));
   ParseRun(fields.Take("run"), m);
   for (const Json& part : fields.List("parts")) m.parts.push_back(ParsePart(part));
+  for (const Json& output : fields.List("outputs")) m.outputs.push_back(ParseInput(output));
   fields.End();
   CheckParts(m);
   const std::string actual = Sha256Hex(document.dump());

@@ -44,7 +44,7 @@ struct InputFile {
   std::string path;  // absolute
   FileIdentity identity;
   std::string sha256;  // of what `policy` says
-  std::string policy;  // "whole" or "sampled"
+  std::string policy;  // "whole", "sampled" or "identity" (not hashed)
   bool operator==(const InputFile&) const = default;
 };
 
@@ -87,12 +87,14 @@ struct RunManifest {
   std::string version;
   std::string instruction_set;
   int threads = 0;
+  std::string trait_columns;   // which columns the run was asked for
   size_t traits = 1;           // of the run, this one included
   size_t traits_left_out = 0;  // those that could not be analysed at all
   std::string started;         // UTC
   std::string updated;
   std::vector<std::string> problems;  // why the trait was not fully analysed
   std::vector<CommittedPart> parts;   // by first variant
+  std::vector<InputFile> outputs;     // of a completed run: text and list of people, not hashed
 
   std::string plan_hash() const { return PlanHash(plan); }
   const CommittedPart* FindPart(VariantRange range) const;
