@@ -32,7 +32,7 @@ class PlannedScan final : public ScanPlan {
   size_t block_width = 0;
   bool block_width_limited = false;  // the request asked for more than memory allows
 
-  std::unique_ptr<GenotypeSource> source;
+  std::shared_ptr<const GenotypeSource> source;
   std::vector<SampleIdentity> samples;  // of the genotype file, in file order
   Cohort cohort;                        // its covariates are released once the basis is made
   VariantSelection selection;

@@ -2,6 +2,7 @@
 #define TALLELE_ASSOC_SCAN_REQUEST_H_
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ enum class GeneticModel { kAdditive, kDominant, kRecessive };
 enum class OutputFormat { kParquet, kRegenie, kBoth };
 // What to do with a run folder that holds results.
 enum class ExistingRun { kRefuse, kResume, kOverwrite };
+
+class GenotypeCache;
 
 // How a run keeps itself safe, and what it writes down about itself. Never changes results.
 struct RunSafety {
@@ -69,6 +72,8 @@ struct ScanRequest {
   // Work; never changes results.
   size_t block_size = 0;  // 0: from memory
   int threads = 0;        // 0: all
+
+  std::shared_ptr<GenotypeCache> genotype_cache;  // of a batch; may be null
 
   RunSafety safety;
 };

@@ -15,6 +15,7 @@ namespace {
 constexpr char kHelp[] =
     "tallele: association tests over biobank genotypes, as REGENIE's step 2, many times faster\n\n"
     "  tallele regenie ...    test variants for association with traits\n"
+    "  tallele batch ...      several runs from configuration files, one after the other\n"
     "  tallele check-run DIR  is a run folder as its manifests say\n"
     "  tallele inspect FILE   what a genotype file is\n"
     "  tallele simulate ...   write a made-up cohort\n"
@@ -42,6 +43,7 @@ void CatchSignals() {
 
 int Dispatch(const std::string& command, std::span<const std::string> rest) {
   if (command == "regenie") return RegenieCommand(rest, g_cancel);
+  if (command == "batch") return BatchCommand(rest, g_cancel);
   if (command == "check-run") return CheckRunCommand(rest);
   if (command == "inspect") return InspectCommand(rest);
   if (command == "simulate") return SimulateCommand(rest, g_cancel);
@@ -56,7 +58,7 @@ int Dispatch(const std::string& command, std::span<const std::string> rest) {
   }
   return Fail(UsageError(
       "unknown command " + command,
-      "The commands are regenie, check-run, inspect and simulate; see `tallele --help`."));
+      "The commands are regenie, batch, check-run, inspect and simulate; see `tallele --help`."));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "base/machine.h"
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/run_regenie.h"
 #include "cli/version.h"
 #include "config/help_text.h"
 #include "config/resolve.h"
@@ -149,8 +150,10 @@ int ReportFinished(const FinishedRun& run, Console& console) {
   return run.problems.empty() ? kExitSuccess : kExitPartial;
 }
 
-int RunResolved(std::span<const std::string> arguments, ResolvedOptions options,
-                const CancelToken& cancel) {
+}  // namespace
+
+int RunRegenie(std::span<const std::string> arguments, ResolvedOptions options,
+               const CancelToken& cancel) {
   RegenieSettings& settings = options.settings;
   RunSafety& safety = settings.scan.safety;
   safety.command = CommandLine(arguments);
@@ -185,8 +188,6 @@ int RunResolved(std::span<const std::string> arguments, ResolvedOptions options,
   return summary->problems.empty() ? kExitSuccess : kExitPartial;
 }
 
-}  // namespace
-
 int RegenieCommand(std::span<const std::string> arguments, const CancelToken& cancel) {
   for (const std::string& argument : arguments) {
     if (argument == "--help" || argument == "-h" || argument == "--helpFull") {
@@ -198,7 +199,7 @@ int RegenieCommand(std::span<const std::string> arguments, const CancelToken& ca
   if (!flags.ok()) return Fail(flags.error());
   auto options = ResolveOptions(*flags);
   if (!options.ok()) return Fail(options.error());
-  return RunResolved(arguments, *std::move(options), cancel);
+  return RunRegenie(arguments, *std::move(options), cancel);
 }
 
 }  // namespace tallele
