@@ -17,6 +17,8 @@
 namespace tallele {
 namespace {
 
+constexpr double kSecondsToFinishPart = 5;
+
 // A block on its way through the pipeline, with the buffers that travel with it.
 struct Ticket {
   ScanBlock block;
@@ -66,6 +68,7 @@ class ScanPipeline {
   void DecodeAndTest(Ticket& ticket);
   void Write(Ticket& ticket);
   CarrierPolicy Carriers(const ChromosomeState& state) const;
+  bool FinishesSoon(const ScanBlock& block);
 
   const PlannedScan& plan_;
   const RunState& run_;
@@ -74,6 +77,10 @@ class ScanPipeline {
   const std::vector<VariantRange> parts_;
   ScanBlockWalker walker_;
   NullModelFitter fitter_;
+
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  size_t variants_read_ = 0;
+  size_t last_part_ = SIZE_MAX;  // the one that is finished after a request to stop
 
   size_t current_part_ = SIZE_MAX;
   std::vector<size_t> current_traits_;  // those that lack the current part
@@ -153,7 +160,23 @@ Result<void> ScanPipeline::Prepare(Ticket& ticket) {
     TALLELE_ASSIGN(ticket.cursor, plan_.source->OpenCursor(plan_.axis.selection,
                                                            Carriers(*ticket.state), plan_.target));
   }
+  variants_read_ += ticket.block.range.count;
   return ticket.cursor->Read(ticket.block.range);
+}
+
+// After a request to stop, the part in the making is finished if that takes a few seconds, by the
+// speed so far: a part that is not finished is lost.
+bool ScanPipeline::FinishesSoon(const ScanBlock& block) {
+  if (last_part_ != SIZE_MAX) return block.part == last_part_;
+  const VariantRange part = parts_[block.part];
+  if (block.range.first == part.first || variants_read_ == 0) return false;
+  const size_t left = part.first + part.count - block.range.first;
+  const double elapsed =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  const double seconds = elapsed * static_cast<double>(left) / static_cast<double>(variants_read_);
+  if (seconds > kSecondsToFinishPart) return false;
+  last_part_ = block.part;
+  return true;
 }
 
 Ticket* ScanPipeline::ReadNext() {
@@ -163,7 +186,7 @@ Ticket* ScanPipeline::ReadNext() {
     if (!walker_.Next(&block)) return nullptr;
     Ticket* ticket = TakeTicket();
     ticket->block = block;
-    if (cancel_.cancelled()) {
+    if (cancel_.cancelled() && !FinishesSoon(block)) {
       ticket->error = Error{ErrorKind::kInterrupted, "stopped on request", "", "", "", ""};
     } else if (block.range.count > 0) {
       if (Result<void> done = Prepare(*ticket); !done) ticket->error = std::move(done).error();
