@@ -1,7 +1,9 @@
 #ifndef TALLELE_ASSOC_SCAN_H_
 #define TALLELE_ASSOC_SCAN_H_
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include "base/cancel_token.h"
 #include "base/event_sink.h"
 #include "base/result.h"
+#include "results/scan_profile.h"
 #include "results/trait_output.h"
 
 namespace tallele {
@@ -47,10 +50,12 @@ struct ScanSummary {
   std::vector<TraitProblem> problems;  // non-empty: exit code 3
   size_t num_variants = 0;             // tested by this attempt
   size_t num_restored_variants = 0;    // finished by earlier ones
+  uint64_t num_part_bytes = 0;         // of the parts that this attempt published
   size_t num_not_biallelic = 0;
   size_t num_high_ploidy = 0;
   std::vector<std::string> skipped_ids;  // of those two kinds, bounded list
   double seconds = 0;
+  std::optional<ScanProfile> profile;  // with Telemetry::kProfile
 };
 
 // Opens genotypes, tables and predictions and checks everything that can be checked.

@@ -19,9 +19,13 @@ enum class ExistingRun { kRefuse, kResume, kOverwrite };
 
 class GenotypeCache;
 
+// What a run tells machines about itself, inside its folder.
+enum class Telemetry { kOff, kProgress, kProfile };
+
 // How a run keeps itself safe, and what it writes down about itself. Never changes results.
 struct RunSafety {
   ExistingRun existing = ExistingRun::kRefuse;
+  Telemetry telemetry = Telemetry::kOff;
   bool verify_inputs = false;    // hash the genotype file whole
   std::string command;           // as the user gave it, for the manifest
   std::string version;           // of the program

@@ -13,6 +13,8 @@
 #include "assoc/scan_blocks.h"
 #include "assoc/scan_plan.h"
 #include "assoc/scan_writer.h"
+#include "assoc/stage_clock.h"
+#include "base/machine.h"
 
 namespace tallele {
 namespace {
@@ -33,6 +35,7 @@ struct Worker {
   explicit Worker(const PlannedScan& plan) : tester(plan.settings, plan.source->variants()) {}
   VariantBlock block;
   BlockTester tester;
+  ScanProfile profile;  // of this thread's decoding and testing
 };
 
 Error OutOfMemory() {
@@ -57,8 +60,14 @@ class ScanPipeline {
         fitter_(plan.fitter->Clone()) {}
 
   Result<void> Run();
+  // Times of all stages so far.
+  ScanProfile Profile();
 
  private:
+  // The stage to time, or null when nothing is to be timed.
+  ScanProfile::Stage* Timed(ScanProfile::Stage& stage) const {
+    return plan_.request.safety.telemetry == Telemetry::kProfile ? &stage : nullptr;
+  }
   Ticket* TakeTicket();
   void Return(Ticket* ticket);
   Ticket* ReadNext();
@@ -86,6 +95,8 @@ class ScanPipeline {
   std::vector<size_t> current_traits_;  // those that lack the current part
   std::shared_ptr<const ChromosomeState> current_state_;
   FitReport report_;  // of the reading stage, until a ticket takes it
+
+  ScanProfile profile_;  // of the stages that one thread at a time works in
 
   std::vector<std::unique_ptr<Ticket>> tickets_;
   std::vector<Ticket*> free_;
@@ -133,6 +144,7 @@ Result<std::shared_ptr<const ChromosomeState>> ScanPipeline::StateOf(const ScanB
   if (!code) return InternalError("a chromosome without a code was selected: " + label);
   const std::vector<size_t>& traits = run_.TraitsWithout(parts_[block.part]);
   if (!current_state_ || current_state_->code != *code || traits != current_traits_) {
+    const StageClock clock(Timed(profile_.fit));
     TALLELE_ASSIGN(current_state_, fitter_.Fit(traits, *code, label, report_));
     current_traits_ = traits;
   }
@@ -161,6 +173,7 @@ Result<void> ScanPipeline::Prepare(Ticket& ticket) {
                                                            Carriers(*ticket.state), plan_.target));
   }
   variants_read_ += ticket.block.range.count;
+  const StageClock clock(Timed(profile_.read));
   return ticket.cursor->Read(ticket.block.range);
 }
 
@@ -206,9 +219,15 @@ void ScanPipeline::DecodeAndTest(Ticket& ticket) {
   try {
     std::unique_ptr<Worker>& worker = workers_.local();
     if (!worker) worker = std::make_unique<Worker>(plan_);
-    if (Result<void> done = ticket.cursor->Decode(worker->block); !done) {
+    Result<void> done;
+    {
+      const StageClock clock(Timed(worker->profile.decode));
+      done = ticket.cursor->Decode(worker->block);
+    }
+    if (!done) {
       ticket.error = std::move(done).error();
     } else {
+      const StageClock clock(Timed(worker->profile.test));
       worker->tester.Test(worker->block, *ticket.state, ticket.results.traits,
                           ticket.results.skipped);
     }
@@ -224,8 +243,15 @@ void ScanPipeline::Write(Ticket& ticket) {
   if (!ticket.error) {
     ticket.results.num_variants = ticket.block.range.count;
     ticket.results.state = ticket.state;
-    Result<void> done = writer_.Append(parts_[ticket.block.part], ticket.results);
-    if (done && ticket.block.ends_part) done = writer_.FinishPart(parts_[ticket.block.part]);
+    Result<void> done;
+    {
+      const StageClock clock(Timed(profile_.write));
+      done = writer_.Append(parts_[ticket.block.part], ticket.results);
+    }
+    if (done && ticket.block.ends_part) {
+      const StageClock clock(Timed(profile_.publish));
+      done = writer_.FinishPart(parts_[ticket.block.part]);
+    }
     if (!done) ticket.error = std::move(done).error();
   }
   if (ticket.error) {
@@ -264,12 +290,41 @@ Result<void> ScanPipeline::Run() {
   return {};
 }
 
+void AddStage(const ScanProfile::Stage& from, ScanProfile::Stage& to) {
+  to.seconds += from.seconds;
+  to.calls += from.calls;
+}
+
+ScanProfile ScanPipeline::Profile() {
+  ScanProfile profile = profile_;
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    if (!worker) continue;
+    AddStage(worker->profile.decode, profile.decode);
+    AddStage(worker->profile.test, profile.test);
+  }
+  return profile;
+}
+
+// The part of the profile that the whole run knows.
+void CompleteProfile(const PlannedScan& plan, ScanSummary& summary) {
+  if (!summary.profile) return;
+  summary.profile->wall_seconds = summary.seconds;
+  summary.profile->threads = plan.threads;
+  summary.profile->traits = plan.traits.size();
+  summary.profile->variants = summary.num_variants;
+  summary.profile->input_bytes = plan.genotypes.identity.size;
+  summary.profile->output_bytes = summary.num_part_bytes;
+  summary.profile->peak_memory_bytes = PeakMemory();
+}
+
 Result<ScanSummary> RunAndPublish(const PlannedScan& plan, RunState& run, EventSink& events,
                                   const CancelToken& cancel) {
   TALLELE_ASSIGN(std::unique_ptr<ScanWriter> writer, ScanWriter::Open(plan, run, events));
-  TALLELE_TRY(ScanPipeline(plan, run, *writer, cancel).Run());
+  ScanPipeline pipeline(plan, run, *writer, cancel);
+  TALLELE_TRY(pipeline.Run());
   TALLELE_TRY(run.CheckBeforePublishing());
   TALLELE_ASSIGN(ScanSummary summary, writer->Finish());
+  if (plan.request.safety.telemetry == Telemetry::kProfile) summary.profile = pipeline.Profile();
   TALLELE_TRY(run.Complete());
   return summary;
 }
@@ -310,6 +365,7 @@ Result<ScanSummary> RunScan(const ScanPlan& plan, ScanRun& run, EventSink& event
   }
   summary->seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  CompleteProfile(static_cast<const PlannedScan&>(plan), *summary);
   return summary;
 }
 

@@ -140,7 +140,26 @@ void ScanWriter::ReportProgress(bool final) {
   events_.Progress(report);
 }
 
+// Tells machines which chromosome is at work.
+void ScanWriter::NoteChromosome(VariantRange part) {
+  const std::string_view label = plan_.source->variants()[part.first].chromosome;
+  if (label == chromosome_) return;
+  if (!chromosome_.empty()) EndChromosome();
+  chromosome_ = label;
+  const EventField fields[] = {{"chromosome", std::string_view(chromosome_)}};
+  events_.Event("chromosome_started", fields);
+}
+
+void ScanWriter::EndChromosome() {
+  const EventField fields[] = {{"chromosome", std::string_view(chromosome_)},
+                               {"variants_so_far", static_cast<int64_t>(summary_.num_variants)},
+                               {"bytes_so_far", static_cast<int64_t>(summary_.num_part_bytes)}};
+  events_.Event("chromosome_finished", fields);
+  chromosome_.clear();
+}
+
 Result<void> ScanWriter::Append(VariantRange part, const BlockResults& results) {
+  NoteChromosome(part);
   summary_.num_variants += results.num_variants;
   NoteSkipped(results.skipped.not_biallelic, summary_.num_not_biallelic);
   NoteSkipped(results.skipped.high_ploidy, summary_.num_high_ploidy);
@@ -176,6 +195,7 @@ Result<void> ScanWriter::FinishPart(VariantRange part) {
     AddCounts(counts, trait.summary);
     TALLELE_ASSIGN(std::optional<PublishedPart> published, trait.output->FinishPart(part));
     if (!published) continue;
+    summary_.num_part_bytes += published->num_bytes;
     CommittedPart committed{published->file,      published->part,   published->num_rows,
                             published->num_bytes, published->sha256, counts};
     TALLELE_TRY(run_.Commit(i, std::move(committed)));
@@ -196,6 +216,7 @@ Result<void> ScanWriter::WritePeople(const Trait& trait, const std::string& name
 }
 
 Result<ScanSummary> ScanWriter::Finish() {
+  if (!chromosome_.empty()) EndChromosome();
   for (size_t i = 0; i < traits_.size(); ++i) {
     Trait& trait = traits_[i];
     const std::string& name = plan_.cohort.traits[plan_.traits[i]].name;

@@ -51,6 +51,8 @@ class ScanWriter {
 
   ScanWriter(const PlannedScan& plan, RunState& run, EventSink& events);
   void NoteSkipped(const std::vector<size_t>& variants, size_t& count);
+  void NoteChromosome(VariantRange part);
+  void EndChromosome();
   void NoteProblems(const FitReport& report);
   void RestoreCounts();
   Result<void> RestoreUpTo(size_t variant, size_t i);
@@ -63,6 +65,7 @@ class ScanWriter {
   EventSink& events_;
   std::vector<Trait> traits_;  // [plan.traits]
   ScanSummary summary_;
+  std::string chromosome_;  // at work
   std::shared_ptr<const ChromosomeState> last_state_;
   std::chrono::steady_clock::time_point start_;
   std::chrono::steady_clock::time_point last_report_;

@@ -128,9 +128,11 @@ Result<void> CheckPlaces(const std::vector<Entry>& entries) {
 // Settings of the process, in effect: a default is equal to itself when it is written out.
 std::vector<std::pair<const char*, std::string>> ProcessSettings(const RegenieSettings& settings) {
   const int threads = settings.scan.threads > 0 ? settings.scan.threads : AvailableProcessors();
-  return {{"compute.cpu_threads", std::to_string(threads)},
-          {"diagnostics.quiet", settings.quiet ? "true" : "false"},
-          {"diagnostics.verbose", settings.verbose ? "true" : "false"}};
+  return {
+      {"compute.cpu_threads", std::to_string(threads)},
+      {"diagnostics.telemetry", std::to_string(static_cast<int>(settings.scan.safety.telemetry))},
+      {"diagnostics.quiet", settings.quiet ? "true" : "false"},
+      {"diagnostics.verbose", settings.verbose ? "true" : "false"}};
 }
 
 Result<void> CheckProcessSettings(const std::vector<Entry>& entries) {

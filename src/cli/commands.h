@@ -17,6 +17,7 @@ int RegenieCommand(std::span<const std::string> arguments, const CancelToken& ca
 int BatchCommand(std::span<const std::string> arguments, const CancelToken& cancel);
 int CheckRunCommand(std::span<const std::string> arguments);
 int InspectCommand(std::span<const std::string> arguments);
+int ProfileReportCommand(std::span<const std::string> arguments);
 int SimulateCommand(std::span<const std::string> arguments, const CancelToken& cancel);
 int VersionCommand();
 

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -19,7 +20,10 @@
 #include "cli/version.h"
 #include "config/help_text.h"
 #include "config/resolve.h"
+#include "results/event_log.h"
 #include "results/output_paths.h"
+#include "results/run_folder.h"
+#include "results/scan_profile.h"
 
 namespace tallele {
 namespace {
@@ -136,6 +140,52 @@ int FailLogged(const Error& error, Console& console, int signal_number) {
   return Fail(error, signal_number);
 }
 
+std::string LogFolder(const ScanRequest& scan) {
+  OutputRequest output;
+  output.prefix = scan.out;
+  output.run_directory = scan.run_directory;
+  return RunDirectory(output) + "/logs";
+}
+
+// A name for this attempt: when it began and by which process.
+std::string AttemptName() {
+  return fmt::format("{}-{}", std::chrono::system_clock::now().time_since_epoch().count(),
+                     getpid());
+}
+
+// The event log in the run folder; null without telemetry or without a run folder.
+Result<std::unique_ptr<EventLog>> OpenEvents(const ScanRequest& scan, Console& console) {
+  if (scan.safety.telemetry == Telemetry::kOff || scan.format == OutputFormat::kRegenie) {
+    return std::unique_ptr<EventLog>();
+  }
+  TALLELE_TRY(PosixFileEnv().CreateFolders(LogFolder(scan)));
+  return EventLog::Open(LogFolder(scan) + "/" + kEventLogName, AttemptName(), console);
+}
+
+void TellStart(const ScanPlan& plan, const ScanRequest& scan, EventSink& events) {
+  const EventField fields[] = {{"version", std::string_view(kVersion)},
+                               {"traits", static_cast<int64_t>(plan.num_traits())},
+                               {"traits_left_out", static_cast<int64_t>(plan.problems().size())},
+                               {"resume", scan.safety.existing == ExistingRun::kResume}};
+  events.Event("run_started", fields);
+}
+
+void TellEnd(const Result<ScanSummary>& summary, const CancelToken& cancel, EventSink& events) {
+  const bool interrupted = !summary.ok() && summary.error().kind == ErrorKind::kInterrupted;
+  const std::string_view status = interrupted                 ? "interrupted"
+                                  : !summary.ok()             ? "failed"
+                                  : summary->problems.empty() ? "completed"
+                                                              : "partial";
+  const std::string error = summary.ok() || interrupted ? "" : summary.error().Message();
+  const EventField fields[] = {
+      {"status", status},
+      {"signal", int64_t{interrupted ? cancel.signal_number() : 0}},
+      {"error", std::string_view(error)},
+      {"variants", static_cast<int64_t>(summary.ok() ? summary->num_variants : 0)},
+      {"seconds", summary.ok() ? summary->seconds : 0.0}};
+  events.Event("run_finished", fields);
+}
+
 // A run that was asked to resume and has nothing to do.
 int ReportFinished(const FinishedRun& run, Console& console) {
   console.Print("The run is finished already: nothing to do");
@@ -176,12 +226,22 @@ int RunRegenie(std::span<const std::string> arguments, ResolvedOptions options,
   if (const auto written = WriteEffectiveConfig(options); !written.ok()) {
     return FailLogged(written.error(), console, 0);
   }
-  const auto summary = RunScan(**plan, **run, console, cancel);
+  auto events = OpenEvents(settings.scan, console);
+  if (!events.ok()) return FailLogged(events.error(), console, 0);
+  EventSink& sink = *events != nullptr ? static_cast<EventSink&>(**events) : console;
+  TellStart(**plan, settings.scan, sink);
+  const auto summary = RunScan(**plan, **run, sink, cancel);
+  TellEnd(summary, cancel, sink);
   if (!summary.ok()) {
     if (summary.error().kind == ErrorKind::kInterrupted) {
       PrintHowToResume(arguments, settings.scan, console);
     }
     return FailLogged(summary.error(), console, cancel.signal_number());
+  }
+  if (summary->profile) {
+    const auto written =
+        WriteProfile(*summary->profile, LogFolder(settings.scan) + "/" + kProfileName);
+    if (!written.ok()) return FailLogged(written.error(), console, 0);
   }
   PrintSummary(*summary, console);
   console.Log(TimeNow());

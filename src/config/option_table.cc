@@ -453,7 +453,6 @@ Specs DiagnosticOptions() {
        .flags = {{"--quiet"}},
        .section = "diagnostics",
        .key = "quiet",
-       .aliases = {{"telemetry", "off", "true"}, {"telemetry", "progress", "false"}},
        .type = OptionType::kFlag,
        .help = "Print warnings and errors only; the log file has everything",
        .default_value = "false",
@@ -468,6 +467,29 @@ Specs DiagnosticOptions() {
        .default_value = "false",
        .changes_results = false,
        .apply = [](const Value& v, Settings& s) { s.verbose = v.Truth(); }},
+  };
+}
+
+Specs TelemetryOptions() {
+  return {
+      {.group = kOutput,
+       .flags = {{"--telemetry"}},
+       .section = "diagnostics",
+       .key = "telemetry",
+       .type = OptionType::kChoice,
+       .placeholder = "MODE",
+       .help =
+           "Events for machines in the run folder, logs/events.jsonl: off, progress, or profile "
+           "(adds logs/profile.json for `tallele profile-report`). No effect on results",
+       .default_value = "progress",
+       .changes_results = false,
+       .choices = {{"off"}, {"progress"}, {"profile"}},
+       .apply =
+           [](const Value& v, Settings& s) {
+             s.scan.safety.telemetry = v.Text() == "off"       ? Telemetry::kOff
+                                       : v.Text() == "profile" ? Telemetry::kProfile
+                                                               : Telemetry::kProgress;
+           }},
   };
 }
 
@@ -576,9 +598,9 @@ Specs WorkOptions() {
 
 Specs BuildTable() {
   Specs table;
-  for (Specs (*part)() :
-       {GenotypeOptions, PhenotypeOptions, CovariateOptions, PeopleOptions, VariantOptions,
-        TestOptions, OutputOptions, SafetyOptions, DiagnosticOptions, WorkOptions}) {
+  for (Specs (*part)() : {GenotypeOptions, PhenotypeOptions, CovariateOptions, PeopleOptions,
+                          VariantOptions, TestOptions, OutputOptions, DiagnosticOptions,
+                          TelemetryOptions, SafetyOptions, WorkOptions}) {
     Specs specs = part();
     std::move(specs.begin(), specs.end(), std::back_inserter(table));
   }

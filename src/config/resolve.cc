@@ -112,6 +112,11 @@ Result<void> CheckInputs(const ScanRequest& scan) {
     return UsageError("--gz compresses text files, and --format parquet writes none",
                       "Use --format regenie or both, or leave --gz out.");
   }
+  if (scan.safety.telemetry == Telemetry::kProfile && scan.format == OutputFormat::kRegenie) {
+    return UsageError(
+        "--telemetry profile writes into the run folder, and --format regenie has none",
+        "Use --format both.");
+  }
   if (scan.print_pheno && !scan.write_samples) {
     return UsageError("--print-pheno needs --write-samples", "Give both.");
   }

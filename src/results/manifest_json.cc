@@ -1,4 +1,4 @@
-// The JSON form of a manifest. The only file of results/ that includes the JSON library.
+// The JSON form of a manifest.
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>

@@ -180,6 +180,36 @@ class Folders(WithCohort):
         self.run_tool("check-run", code=2)
 
 
+class TelemetryModes(WithCohort):
+    def test_a57_a58_modes_write_the_same_results(self):
+        for mode in ("off", "progress", "profile"):
+            out = "t_" + mode
+            self.run_tool(*self.arguments(out, "--telemetry", mode))
+            self.assertTrue(self.results(out) == self.reference, mode)
+            logs = self.path(out + ".tallele/logs")
+            self.assertEqual(os.path.exists(logs), mode != "off")
+            if mode == "off":
+                self.run_tool("profile-report", self.path(out + ".tallele"), code=1)
+                continue
+            with open(os.path.join(logs, "events.jsonl")) as file:
+                text = file.read()
+            events = [json.loads(line) for line in text.splitlines()]
+            names = [event["event"] for event in events]
+            self.assertEqual(names[0], "run_started")
+            self.assertEqual(names[-2:], ["run_finished", "log_closed"])
+            self.assertEqual(names.count("chromosome_started"), 22)
+            self.assertEqual(names.count("chromosome_finished"), 22)
+            with open(self.path("c.sample")) as file:
+                people = [line.split()[1] for line in file.readlines()[2:]]
+            self.assertFalse([p for p in people if f'"{p}"' in text])
+            self.assertEqual(os.path.exists(os.path.join(logs, "profile.json")), mode == "profile")
+        report = self.run_tool("profile-report", self.path("t_profile.tallele"))
+        self.assertIn("products and tests", report)
+        text_only = self.arguments("x", "--telemetry", "profile")
+        text_only[text_only.index("both")] = "regenie"
+        self.run_tool(*text_only, code=2)
+
+
 class Batches(WithCohort):
     def config(self, name, out, extra="", folder=None):
         with open(self.path(name), "w") as file:
