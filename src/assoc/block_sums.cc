@@ -19,6 +19,7 @@ void BlockSums::Compute(const VariantBlock& block, const ChromosomeState& state,
                         const Coding& coding) {
   block_ = &block;
   state_ = &state;
+  coding_ = coding;
   num_columns_ = state.columns->num_columns();
   num_covariates_ = state.num_covariates;
   num_groups_ = state.groups.size();
@@ -32,6 +33,7 @@ void BlockSums::Compute(const VariantBlock& block, const ChromosomeState& state,
   if (any_stored) MultiplyRows(block.rows(), true, stored_);
   if (num_recoded_rows_ > 0) Recode(coding);
   MultiplySparse();
+  if (state.weights.num_weights() > 0) SumSquares();
   SumMissing();
   SumUsedMoments();
 }
@@ -94,7 +96,7 @@ void BlockSums::MultiplyRows(const PairRows& rows, bool wants_moments, RowSet& s
   set.lists.resize(std::max(set.lists.size(), num_groups_));
   for (size_t l = 0; l < num_lists_; ++l) {
     const PersonList& list = state_->list(l);
-    const bool wants_products = l < num_groups_;
+    const bool wants_products = l < num_groups_ && num_covariates_ > 0;
     if (list.empty() || !(wants_products || wants_moments)) continue;
     const PairRows gathered = Gather(rows, list);
     if (wants_moments) TallyGathered(gathered, l);
@@ -190,7 +192,7 @@ void BlockSums::MultiplySparseLists(const DecodedVariant& variant, size_t slot,
     for (const uint16_t pair : carriers.pairs) AddPair(pair, 1, tallies[l].pairs);
     AddPair(variant.baseline, static_cast<int64_t>(list.people.size() - carriers.people.size()),
             tallies[l].pairs);
-    if (l == num_groups_) continue;
+    if (l == num_groups_ || num_covariates_ == 0) continue;
     SumListCarriers(variant.baseline, l,
                     sparse_lists_.data() + (slot * num_groups_ + l) * num_covariates_);
   }
@@ -206,6 +208,51 @@ void BlockSums::SumListCarriers(uint16_t baseline, size_t list, int64_t* sums) {
                    carrier_sums_.data());
   for (size_t c = 0; c < num_covariates_; ++c) {
     sums[c] = carrier_sums_[c] + base * (own.sum(c) - columns.sum(c));
+  }
+}
+
+void BlockSums::SumSquares() {
+  const WeightPlanes& weights = state_->weights;
+  const size_t count = weights.num_weights();
+  weighted_squares_.resize(entries_.size() * count);
+  weight_sums_.resize(count);
+  const PairRows stored = block_->rows();
+  for (size_t v = 0; v < entries_.size(); ++v) {
+    const Entry& entry = entries_[v];
+    __int128* squares = weighted_squares_.data() + v * count;
+    if (entry.place == Place::kNone) continue;
+    if (entry.place == Place::kSparse) {
+      const DecodedVariant& variant = block_->variant(v);
+      for (size_t w = 0; w < count; ++w) {
+        squares[w] = SumCarrierSquares(variant.carriers, variant.carrier_pairs, variant.baseline,
+                                       *state_->columns, weights.column(w));
+      }
+    } else if (entry.num_planes > 1) {
+      SumDeepSquares(v, squares);
+    } else {
+      const uint8_t* row = entry.place == Place::kStored
+                               ? stored.row(entry.first_row)
+                               : reinterpret_cast<const uint8_t*>(recoded_rows_.data()) +
+                                     entry.first_row * PairRowStride(block_->num_people());
+      const VariantSums sums = Sums(v);
+      for (size_t w = 0; w < count; ++w) weight_sums_[w] = sums.all[weights.column(w)];
+      SumWeightedSquares(weights, row, weight_sums_, squares);
+    }
+  }
+}
+
+// Codes of more than one byte plane: person by person. |q| < 2^30, codes below 2^34 and 2^22 people
+// stay below 2^120.
+void BlockSums::SumDeepSquares(size_t variant, __int128* squares) {
+  const WeightPlanes& weights = state_->weights;
+  codes_.resize(block_->num_people());
+  FillCodesOf(variant, codes_);
+  std::fill(squares, squares + weights.num_weights(), __int128{0});
+  for (size_t p = 0; p < codes_.size(); ++p) {
+    if (codes_[p] == 0) continue;
+    const __int128 square = static_cast<__int128>(codes_[p]) * static_cast<__int128>(codes_[p]);
+    const int32_t* q = state_->columns->row(p);
+    for (size_t w = 0; w < weights.num_weights(); ++w) squares[w] += square * q[weights.column(w)];
   }
 }
 

@@ -49,6 +49,21 @@ class BlockSums {
   // The same over those of them who are in the group's list, [basis columns].
   const int64_t* MissingSumsOverList(size_t variant, size_t group) const;
 
+  // Sums of q t^2 over the people with a call, one for each of the chromosome's weights.
+  const __int128* WeightedSquares(size_t variant) const {
+    return weighted_squares_.data() + variant * state_->weights.num_weights();
+  }
+
+  // The codes of a variant in units of the coding's scale, [block people]; 0 without a call.
+  void FillCodesOf(size_t variant, std::span<uint64_t> codes) const {
+    FillCodes(*block_, block_->variant(variant), coding_, codes);
+  }
+
+  // True when a variant's stored pairs are its codes.
+  bool StoresCodes(size_t variant) const {
+    return entries_[variant].place == Place::kStored || entries_[variant].place == Place::kSparse;
+  }
+
   // Additive moments over the used people, and over a group's people.
   const VariantMoments& UsedMoments(size_t variant) const { return used_moments_[variant]; }
   VariantMoments GroupMoments(size_t variant, size_t group) const;
@@ -83,12 +98,15 @@ class BlockSums {
   void MultiplySparseLists(const DecodedVariant& variant, size_t slot, ListTally* tallies);
   void SumListCarriers(uint16_t baseline, size_t list, int64_t* sums);
   void SumMissing();
+  void SumSquares();
+  void SumDeepSquares(size_t variant, __int128* squares);
   void SumUsedMoments();
   VariantMoments OverList(size_t variant, size_t list) const;
   ListTally* Tallies(size_t variant) { return tallies_.data() + variant * num_lists_; }
 
   const VariantBlock* block_ = nullptr;
   const ChromosomeState* state_ = nullptr;
+  Coding coding_;
   size_t num_columns_ = 0;
   size_t num_covariates_ = 0;
   size_t num_groups_ = 0;
@@ -116,6 +134,8 @@ class BlockSums {
   std::vector<int64_t> missing_lists_;  // [slot][group][basis columns]
   std::vector<VariantMoments> used_moments_;
   std::vector<CodeMoments> code_moments_;
+  std::vector<__int128> weighted_squares_;  // [variant][weight]
+  std::vector<int64_t> weight_sums_;        // of one variant, by weight
   std::vector<uint64_t> codes_;
   AlignedBuffer recoded_rows_;
   AlignedBuffer gathered_;

@@ -127,13 +127,23 @@ std::shared_ptr<const SampleGroup> NullModelFitter::GroupOf(PersonSet mask) {
   return groups_.back();
 }
 
-std::shared_ptr<const ResidualTrait> NullModelFitter::ResidualOf(size_t trait,
-                                                                 std::span<const double> loco) {
+PersonSet NullModelFitter::MaskOf(size_t trait, std::span<const double> loco) const {
   const std::vector<double>& values = inputs_.cohort->traits[trait].values;
   PersonSet mask(values.size());
   for (size_t b = 0; b < values.size(); ++b) {
     if (!std::isnan(values[b]) && (loco.empty() || !std::isnan(loco[b]))) mask.Add(b);
   }
+  return mask;
+}
+
+std::shared_ptr<const SampleGroup> NullModelFitter::GroupOfTrait(size_t trait) {
+  return GroupOf(MaskOf(trait, {}));
+}
+
+std::shared_ptr<const ResidualTrait> NullModelFitter::ResidualOf(size_t trait,
+                                                                 std::span<const double> loco) {
+  const std::vector<double>& values = inputs_.cohort->traits[trait].values;
+  PersonSet mask = MaskOf(trait, loco);
   TraitCache& cache = cache_[trait];
   for (const auto& known : {cache.full, cache.current}) {
     if (known && known->group->mask == mask) return known;
@@ -150,16 +160,25 @@ const ResidualTrait& NullModelFitter::PhenotypeResidual(size_t trait) {
   return *cache_[trait].full;
 }
 
-void NullModelFitter::AddToState(TraitNull null, std::shared_ptr<const SampleGroup> group,
-                                 ChromosomeState& state) {
+GroupState& NullModelFitter::GroupIn(ChromosomeState& state,
+                                     const std::shared_ptr<const SampleGroup>& group) {
   for (GroupState& known : state.groups) {
-    if (known.group == group) {
-      known.traits.push_back(std::move(null));
-      return;
-    }
+    if (known.group == group) return known;
   }
-  state.groups.push_back({std::move(group), {}});
-  state.groups.back().traits.push_back(std::move(null));
+  state.groups.push_back({group, {}, {}});
+  return state.groups.back();
+}
+
+void NullModelFitter::AddLists(ChromosomeState& state) const {
+  state.unused.people = inputs_.axis->unused;
+  for (uint32_t p = 0; p < inputs_.axis->num_block_people(); ++p) {
+    const uint32_t b = inputs_.axis->base_of_block[p];
+    if (b == ScanAxis::kNobody) continue;
+    state.used.push_back(p);
+    if (inputs_.is_male[b]) state.used_males.push_back(p);
+  }
+  state.membership = ListMembership(state.columns->num_people(), state.num_lists());
+  for (size_t l = 0; l < state.num_lists(); ++l) state.membership.Add(l, state.list(l).people);
 }
 
 void NullModelFitter::NoteGaps(size_t trait, const LocoVector& loco, const std::string& label,
@@ -178,6 +197,23 @@ void NullModelFitter::NoteGaps(size_t trait, const LocoVector& loco, const std::
   }
 }
 
+// Nothing when the chromosome has no predictions; empty values when none are used.
+Result<std::optional<LocoVector>> NullModelFitter::LoadLoco(size_t trait, int code,
+                                                            const std::string& label,
+                                                            FitReport& report) {
+  LocoVector loco;
+  if (inputs_.loco == nullptr) return std::optional<LocoVector>(std::move(loco));
+  if (!inputs_.loco->HasChromosome(trait, code)) {
+    report.problems.push_back({inputs_.cohort->traits[trait].name,
+                               "chromosome " + label + ": no row in " + inputs_.loco->path(trait) +
+                                   ", so it is not tested there"});
+    return std::optional<LocoVector>();
+  }
+  TALLELE_ASSIGN(loco, inputs_.loco->Load(trait, code));
+  NoteGaps(trait, loco, label, report);
+  return std::optional<LocoVector>(std::move(loco));
+}
+
 Result<std::optional<NullModelFitter::Fitted>> NullModelFitter::FitTrait(size_t trait, int code,
                                                                          const std::string& label,
                                                                          FitReport& report) {
@@ -186,17 +222,11 @@ Result<std::optional<NullModelFitter::Fitted>> NullModelFitter::FitTrait(size_t 
     report.problems.push_back({name, "chromosome " + label + ": " + reason});
     return std::optional<Fitted>();
   };
-  LocoVector loco;
-  if (inputs_.loco != nullptr) {
-    if (!inputs_.loco->HasChromosome(trait, code)) {
-      return give_up("no row in " + inputs_.loco->path(trait) + ", so it is not tested there");
-    }
-    TALLELE_ASSIGN(loco, inputs_.loco->Load(trait, code));
-    NoteGaps(trait, loco, label, report);
-  }
-  std::shared_ptr<const ResidualTrait> residual = ResidualOf(trait, loco.values);
+  TALLELE_ASSIGN(const std::optional<LocoVector> loco, LoadLoco(trait, code, label, report));
+  if (!loco) return std::optional<Fitted>();
+  std::shared_ptr<const ResidualTrait> residual = ResidualOf(trait, loco->values);
   if (!residual->problem.empty()) return give_up(residual->problem);
-  ScoreResidual score = SubtractLoco(*residual, loco.values);
+  ScoreResidual score = SubtractLoco(*residual, loco->values);
   if (!(score.mse > 0)) return give_up("the predictions equal the trait");
   return std::optional<Fitted>(Fitted{trait, std::move(residual), std::move(score)});
 }
@@ -223,16 +253,15 @@ std::shared_ptr<const ChromosomeState> NullModelFitter::Assemble(
     null.mse = fitted[i].score.mse;
     null.projection = ProjectionOf(std::span(cross).subspan(i * k, k), columns_->scale(null.column),
                                    *residual.group);
-    AddToState(std::move(null), residual.group, *state);
+    GroupIn(*state, residual.group).traits.push_back(std::move(null));
   }
-  state->unused.people = inputs_.axis->unused;
-  state->membership = ListMembership(columns_->num_people(), state->num_lists());
-  for (size_t l = 0; l < state->num_lists(); ++l) state->membership.Add(l, state->list(l).people);
+  AddLists(*state);
   return state;
 }
 
 Result<std::shared_ptr<const ChromosomeState>> NullModelFitter::Fit(
     const std::vector<size_t>& traits, int code, const std::string& label, FitReport& report) {
+  if (inputs_.binary != nullptr) return FitBinary(traits, code, label, report);
   std::vector<Fitted> fitted;
   for (const size_t t : traits) {
     TALLELE_ASSIGN(std::optional<Fitted> one, FitTrait(t, code, label, report));

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "assoc/binary_null.h"
+#include "assoc/binary_options.h"
 #include "assoc/covariate_basis.h"
 #include "assoc/list_membership.h"
 #include "assoc/quantitative_null.h"
@@ -15,6 +17,7 @@
 #include "assoc/scan_axis.h"
 #include "cohort/cohort.h"
 #include "cohort/loco_predictions.h"
+#include "kernels/weighted_squares.h"
 
 namespace tallele {
 
@@ -29,18 +32,23 @@ struct TraitNull {
 
 struct GroupState {
   std::shared_ptr<const SampleGroup> group;
-  std::vector<TraitNull> traits;
+  std::vector<TraitNull> traits;   // quantitative
+  std::vector<BinaryNull> binary;  // or binary
 };
 
 // What the workers need to test the variants of one chromosome. Immutable, shared.
 struct ChromosomeState {
   int code = 0;
-  std::shared_ptr<const QuantisedColumns> columns;  // [basis | residuals] on the block axis
-  size_t num_covariates = 0;                        // basis columns, intercept included
-  std::vector<GroupState> groups;                   // only those with a trait
+  // On the block axis: [basis | residuals], or [W X | y - p | y] of each binary trait.
+  std::shared_ptr<const QuantisedColumns> columns;
+  size_t num_covariates = 0;       // leading basis columns, intercept included; 0 for binary traits
+  WeightPlanes weights;            // W of each binary trait
+  std::vector<GroupState> groups;  // only those with a trait
   // Block people in no sum, and who is in which list: list g is that of group g, the last one
   // that of the unused.
   PersonList unused;
+  std::vector<uint32_t> used;        // block positions of everyone else, ascending
+  std::vector<uint32_t> used_males;  // those of them who are male
   ListMembership membership;
 
   size_t num_lists() const { return groups.size() + 1; }
@@ -56,6 +64,7 @@ struct NullModelInputs {
   const Cohort* cohort = nullptr;
   const LocoPredictions* loco = nullptr;  // null: no predictions
   std::vector<bool> is_male;              // [base]
+  const BinaryOptions* binary = nullptr;  // null: quantitative traits
   CpuTarget target = CpuTarget::kScalar;
 };
 
@@ -79,6 +88,12 @@ class NullModelFitter {
 
   // Residuals of trait `trait` over everyone who has it, before predictions.
   const ResidualTrait& PhenotypeResidual(size_t trait);
+
+  // The people who have trait `trait`.
+  std::shared_ptr<const SampleGroup> GroupOfTrait(size_t trait);
+
+  // Binary traits: why `trait` cannot be analysed on any chromosome, or nothing.
+  std::string BinaryProblem(size_t trait);
 
   // Null models of the traits in `traits`. Errors: a LOCO file cannot be read or changed.
   Result<std::shared_ptr<const ChromosomeState>> Fit(const std::vector<size_t>& traits, int code,
@@ -105,7 +120,24 @@ class NullModelFitter {
     ScoreResidual score;
   };
 
+  // A binary trait on its way into a state.
+  struct BinaryTask {
+    std::shared_ptr<const SampleGroup> group;
+    BinaryFitRequest request;
+  };
+
   std::shared_ptr<const SampleGroup> GroupOf(PersonSet mask);
+  PersonSet MaskOf(size_t trait, std::span<const double> loco) const;
+  Result<std::optional<LocoVector>> LoadLoco(size_t trait, int code, const std::string& label,
+                                             FitReport& report);
+  BinaryTask MakeTask(size_t trait, const LocoVector& loco);
+  Result<std::shared_ptr<const ChromosomeState>> FitBinary(const std::vector<size_t>& traits,
+                                                           int code, const std::string& label,
+                                                           FitReport& report);
+  std::vector<BinaryFit> FitTasks(const std::vector<BinaryTask>& tasks);
+  std::shared_ptr<const ChromosomeState> AssembleBinary(int code,
+                                                        const std::vector<BinaryTask>& tasks,
+                                                        std::vector<BinaryFit> fits);
   std::shared_ptr<const ResidualTrait> ResidualOf(size_t trait, std::span<const double> loco);
   const SampleGroupBuilder& Builder();
   void NoteGaps(size_t trait, const LocoVector& loco, const std::string& label, FitReport& report);
@@ -113,8 +145,9 @@ class NullModelFitter {
   Result<std::optional<Fitted>> FitTrait(size_t trait, int code, const std::string& label,
                                          FitReport& report);
   std::shared_ptr<const ChromosomeState> Assemble(int code, const std::vector<Fitted>& fitted);
-  static void AddToState(TraitNull null, std::shared_ptr<const SampleGroup> group,
-                         ChromosomeState& state);
+  static GroupState& GroupIn(ChromosomeState& state,
+                             const std::shared_ptr<const SampleGroup>& group);
+  void AddLists(ChromosomeState& state) const;
 
   NullModelInputs inputs_;
   std::vector<TraitCache> cache_;

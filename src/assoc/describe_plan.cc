@@ -69,12 +69,18 @@ std::vector<std::string> TraitLines(const PlannedScan& plan) {
   std::vector<std::string> lines;
   std::vector<const SampleGroup*> patterns;
   for (const size_t t : plan.traits) {
-    const SampleGroup* group = plan.fitter->PhenotypeResidual(t).group.get();
+    const SampleGroup* group = plan.fitter->GroupOfTrait(t).get();
     if (std::find(patterns.begin(), patterns.end(), group) == patterns.end()) {
       patterns.push_back(group);
     }
-    lines.push_back(fmt::format("  {}: {} people, covariate rank {}", plan.cohort.traits[t].name,
-                                Count(group->num_people), group->rank));
+    const std::vector<double>& values = plan.cohort.traits[t].values;
+    std::string people = Count(group->num_people) + " people";
+    if (plan.is_binary()) {
+      const auto cases = static_cast<size_t>(std::count(values.begin(), values.end(), 1.0));
+      people = fmt::format("{} cases, {} controls", Count(cases), Count(group->num_people - cases));
+    }
+    lines.push_back(fmt::format("  {}: {}, covariate rank {}", plan.cohort.traits[t].name, people,
+                                group->rank));
   }
   lines.insert(lines.begin(), fmt::format("Traits: {}, {} missing pattern{}", plan.traits.size(),
                                           patterns.size(), patterns.size() == 1 ? "" : "s"));
@@ -84,7 +90,10 @@ std::vector<std::string> TraitLines(const PlannedScan& plan) {
 std::string WorkLine(const PlannedScan& plan) {
   const size_t people = plan.axis.num_block_people();
   const size_t blocks = static_cast<size_t>(plan.threads) * plan.block_width * 3 * people;
-  const size_t columns = (plan.basis.rank() + plan.traits.size()) * people * 16;
+  // Integers twice (rows and panel) and the doubles that they are made of.
+  const size_t num_columns = plan.is_binary() ? (plan.basis.rank() + 2) * plan.traits.size()
+                                              : plan.basis.rank() + plan.traits.size();
+  const size_t columns = num_columns * people * 16;
   std::string line = fmt::format(
       "Work: {} thread{}, instruction set {}, blocks of {} variants, about {} MB for genotypes and "
       "{} MB for columns",
@@ -97,17 +106,37 @@ std::string WorkLine(const PlannedScan& plan) {
   return line;
 }
 
+std::string CorrectionText(const BinaryOptions& options) {
+  const char* name = nullptr;
+  switch (options.correction) {
+    case BinaryCorrection::kNone:
+      return ", no correction of small p-values";
+    case BinaryCorrection::kFirthApproximate:
+      name = "approximate Firth";
+      break;
+    case BinaryCorrection::kFirthExact:
+      name = "exact Firth";
+      break;
+    case BinaryCorrection::kSaddlepoint:
+      name = "saddlepoint";
+      break;
+  }
+  return fmt::format(", {} where its p-value is below {}", name,
+                     FormatExactly(options.p_threshold));
+}
+
 std::string TestLine(const PlannedScan& plan) {
   const TestSettings& s = plan.settings;
   std::string line =
-      fmt::format("Test: linear score test, {} ({}), effect allele is the file's {}, minMAC {}",
-                  plan.schema.test,
+      fmt::format("Test: {} score test, {} ({}), effect allele is the file's {}, minMAC {}",
+                  plan.is_binary() ? "logistic" : "linear", plan.schema.test,
                   plan.request.model == GeneticModel::kAdditive   ? "additive"
                   : plan.request.model == GeneticModel::kDominant ? "dominant"
                                                                   : "recessive",
                   plan.request.ref_first ? "second" : "first", FormatExactly(s.min_mac));
   if (s.min_info > 0) line += fmt::format(", minINFO {}", FormatExactly(s.min_info));
   if (s.min_homs > 0) line += fmt::format(", minHOMs {}", FormatExactly(s.min_homs));
+  if (plan.is_binary()) line += CorrectionText(plan.request.binary);
   line += plan.loco ? ", LOCO predictions from " + plan.request.pred : ", no LOCO predictions";
   return line;
 }

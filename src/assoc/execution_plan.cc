@@ -49,6 +49,57 @@ class FieldList {
   std::vector<PlanField> fields_;
 };
 
+const char* CorrectionName(BinaryCorrection correction) {
+  switch (correction) {
+    case BinaryCorrection::kNone:
+      return "score_only";
+    case BinaryCorrection::kFirthApproximate:
+      return "firth_approximate";
+    case BinaryCorrection::kFirthExact:
+      return "firth_exact";
+    case BinaryCorrection::kSaddlepoint:
+      return "spa";
+  }
+  return "score_only";
+}
+
+void AddNullFirth(const NullFirthLimits& limits, FieldList& fields) {
+  fields.Add("null_firth_maximum_iterations", std::to_string(limits.max_iterations));
+  fields.Add("null_firth_maximum_step_size", FormatExactly(limits.max_step));
+  fields.Add("null_firth_gradient_tolerance", FormatExactly(limits.gradient_tolerance));
+  fields.Add("null_firth_line_search_maximum_attempts", std::to_string(limits.max_halvings));
+  fields.Add("null_firth_step_halving_scale", FormatExactly(limits.halving_scale));
+  fields.Add("null_firth_fallback_iteration_multiplier",
+             std::to_string(limits.retry_iteration_factor));
+  fields.Add("null_firth_fallback_step_divisor", FormatExactly(limits.retry_step_divisor));
+  fields.Add("null_firth_retries", YesNo(limits.retries));
+}
+
+void AddFirth(const FirthLimits& limits, FieldList& fields) {
+  fields.Add("firth_maximum_iterations", std::to_string(limits.max_iterations));
+  fields.Add("firth_pseudo_maximum_iterations", std::to_string(limits.max_pseudo_iterations));
+  fields.Add("firth_pseudo_inner_maximum_iterations", std::to_string(limits.max_inner_iterations));
+  fields.Add("firth_gradient_tolerance", FormatExactly(limits.gradient_tolerance));
+  fields.Add("firth_maximum_step_size", FormatExactly(limits.max_step));
+  fields.Add("firth_line_search_maximum_attempts", std::to_string(limits.max_halvings));
+  fields.Add("firth_sparse_carrier_dosage_threshold", FormatExactly(limits.carrier_dosage));
+}
+
+void AddBinary(const ScanRequest& request, FieldList& fields) {
+  const BinaryOptions& binary = request.binary;
+  fields.Add("cc12", YesNo(request.cohort.binary_coding == BinaryCoding::kOneTwo));
+  fields.Add("correction", CorrectionName(binary.correction));
+  fields.Add("p_threshold", FormatExactly(binary.p_threshold));
+  fields.Add("firth_se", YesNo(binary.firth_se));
+  fields.Add("skip_fast_firth", YesNo(!binary.carriers_only_firth));
+  fields.Add("min_case_count", FormatExactly(binary.min_cases));
+  fields.Add("binary_null_maximum_iterations", std::to_string(binary.null_iterations));
+  fields.Add("null_logistic_nonconvergence_policy",
+             binary.null_failure == NullFailurePolicy::kFail ? "fail" : "warn");
+  AddNullFirth(binary.null_firth, fields);
+  AddFirth(binary.firth, fields);
+}
+
 // Hashes texts and numbers so that no two lists give the same bytes.
 class ContentDigest {
  public:
@@ -205,6 +256,7 @@ std::vector<PlanField> PlanOptions(const ScanRequest& request) {
   fields.Add("ignore_pred", YesNo(request.ignore_pred));
   fields.Add("statistic_dtype", request.float32_statistics ? "float32" : "float64");
   fields.Add("variants_per_part", request.safety.variants_per_part);
+  if (cohort.family == TraitFamily::kBinary) AddBinary(request, fields);
   return fields.Take();
 }
 
@@ -213,6 +265,15 @@ std::string TraitColumns(const ScanRequest& request) {
   const std::string named = cohort.pheno_columns.empty() ? "all" : Joined(cohort.pheno_columns);
   return PrintableText(
       cohort.pheno_exclude.empty() ? named : named + " without " + Joined(cohort.pheno_exclude));
+}
+
+std::string TextLayout(const ScanRequest& request) {
+  if (request.format == OutputFormat::kParquet) return {};
+  std::string layout = request.no_split ? "wide" : "split";
+  if (!request.htp.empty()) layout = "htp " + request.htp;
+  if (request.exact_p) layout += ", exact p";
+  if (request.af_cc) layout += ", by cases and controls";
+  return PrintableText(layout);
 }
 
 std::vector<std::pair<std::string, std::string>> NamedInputs(const ScanRequest& request) {

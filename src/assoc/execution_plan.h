@@ -25,6 +25,9 @@ std::vector<PlanField> PlanOptions(const ScanRequest& request);
 // each other.
 std::string TraitColumns(const ScanRequest& request);
 
+// How the text is laid out, as text; empty without text. Not part of a plan.
+std::string TextLayout(const ScanRequest& request);
+
 // Role and path of every input that the options name, companions of PLINK files included. The
 // genotypes come first.
 std::vector<std::pair<std::string, std::string>> NamedInputs(const ScanRequest& request);

@@ -8,6 +8,7 @@
 #include "results/run_folder.h"
 #include "results/run_manifest.h"
 #include "results/sample_ids.h"
+#include "results/wide_text.h"
 
 namespace tallele {
 namespace {
@@ -52,7 +53,13 @@ bool HasParts(const RunManifest& manifest, const std::string& folder, FileEnv& e
 // Texts and lists of people that the request wants are there as the run left them.
 bool HasOutputs(const RunManifest& manifest, const ScanRequest& request, FileEnv& env) {
   std::vector<std::string> wanted;
-  if (request.format != OutputFormat::kParquet) {
+  if (request.format != OutputFormat::kParquet && manifest.text_layout != TextLayout(request)) {
+    return false;
+  }
+  if (request.format != OutputFormat::kParquet && request.no_split) {
+    wanted.push_back(WideTextPath(request.out, request.gzip));
+    wanted.push_back(TraitDictionaryPath(request.out));
+  } else if (request.format != OutputFormat::kParquet) {
     wanted.push_back(RegenieTextPath(request.out, manifest.trait, request.gzip));
   }
   if (request.write_samples) wanted.push_back(SampleIdsPath(request.out, manifest.trait));

@@ -241,6 +241,7 @@ Result<void> RunState::StartTrait(Trait& trait) {
   manifest.instruction_set = std::string(CpuTargetName(plan_.target));
   manifest.threads = plan_.threads;
   manifest.trait_columns = TraitColumns(plan_.request);
+  manifest.text_layout = TextLayout(plan_.request);
   manifest.traits = traits_.size();
   manifest.traits_left_out = plan_.trait_problems.size();
   TALLELE_TRY(plan_.env().CreateFolders(trait.folder + "/parts"));

@@ -103,6 +103,7 @@ std::shared_ptr<const SampleGroup> SampleGroupBuilder::Build(PersonSet mask) con
     if (mask.Contains(b) && is_male_[b]) group->males.push_back(p);
   }
   group->num_people = inside.size();
+  group->people = inside;
   group->list_is_complement = outside.size() <= inside.size();
   group->list.people = std::move(group->list_is_complement ? outside : inside);
   IntegerGram gram = CovariateGram(covariates_, num_covariates_, group->list.people);

@@ -24,8 +24,9 @@ struct PersonList {
 // Traits with one pattern of missing people share a group. Immutable; the same numbers
 // whatever other groups there are.
 struct SampleGroup {
-  PersonSet mask;         // the group's people, on the base axis
-  size_t num_people = 0;  // n
+  PersonSet mask;                // the group's people, on the base axis
+  size_t num_people = 0;         // n
+  std::vector<uint32_t> people;  // the mask as block positions, ascending
   bool list_is_complement = false;
   PersonList list;              // used people outside the mask, or the mask itself if that is fewer
   std::vector<uint32_t> males;  // block positions of the mask's males

@@ -11,6 +11,7 @@
 #include "base/cancel_token.h"
 #include "base/event_sink.h"
 #include "base/result.h"
+#include "results/correction_summary.h"
 #include "results/scan_profile.h"
 #include "results/trait_output.h"
 
@@ -43,10 +44,12 @@ struct TraitSummary {
   size_t skipped_low_mac = 0;
   size_t skipped_low_info = 0;
   size_t skipped_low_homs = 0;  // recessive test alone
+  CorrectionSummary corrections;
 };
 
 struct ScanSummary {
   std::vector<TraitSummary> traits;
+  std::string wide_text_file;          // --no-split; empty: not written
   std::vector<TraitProblem> problems;  // non-empty: exit code 3
   size_t num_variants = 0;             // tested by this attempt
   size_t num_restored_variants = 0;    // finished by earlier ones

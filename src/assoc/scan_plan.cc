@@ -8,6 +8,7 @@
 #include "assoc/open_genotypes.h"
 #include "assoc/resume.h"
 #include "base/machine.h"
+#include "kernels/normal_tail.h"
 #include "results/input_files.h"
 #include "results/output_paths.h"
 
@@ -26,6 +27,11 @@ Result<void> CheckSafety(const ScanRequest& request) {
     return UsageError("--resume needs the Parquet parts, and --format regenie writes none",
                       "Use --format both, or run again without --resume: text alone starts anew.");
   }
+  if (request.format == OutputFormat::kBoth && (request.no_split || !request.htp.empty())) {
+    return UsageError(
+        "--resume cannot make text with --no-split or --htp: parts do not hold all of it",
+        "Resume with --format parquet, or run anew with --overwrite.");
+  }
   if (request.format == OutputFormat::kBoth && request.float32_statistics) {
     return UsageError("--resume cannot make text of parts with --statistic-dtype float32",
                       "Resume with --format parquet; the digits of text need float64.");
@@ -34,14 +40,6 @@ Result<void> CheckSafety(const ScanRequest& request) {
 }
 
 Result<void> CheckRequest(const ScanRequest& request) {
-  if (request.cohort.family == TraitFamily::kBinary) {
-    return Error{ErrorKind::kUnsupported,
-                 "binary traits are not handled yet",
-                 "--bt",
-                 "",
-                 "",
-                 "Run the quantitative traits with --qt."};
-  }
   if (request.pred.empty() && !request.ignore_pred) {
     return UsageError("no predictions given",
                       "Name step 1's list with --pred, or say --ignore-pred.");
@@ -71,6 +69,33 @@ Result<void> SelectPlanVariants(PlannedScan& plan) {
   return {};
 }
 
+// The model's name of REGENIE's --htp table: test, predictions, method.
+void SetHtp(PlannedScan& plan) {
+  const ScanRequest& request = plan.request;
+  ResultSchema& schema = plan.schema;
+  schema.htp_cohort = request.htp;
+  schema.exact_p = request.exact_p;
+  schema.htp_model = schema.test;
+  if (!request.ignore_pred) schema.htp_model += "-WGR";
+  if (!plan.is_binary()) {
+    schema.htp_model += "-LR";
+    return;
+  }
+  switch (request.binary.correction) {
+    case BinaryCorrection::kNone:
+      schema.htp_model += "-LOG";
+      break;
+    case BinaryCorrection::kSaddlepoint:
+      schema.htp_model += "-SPA";
+      break;
+    case BinaryCorrection::kFirthApproximate:
+    case BinaryCorrection::kFirthExact:
+      schema.htp_model += "-FIRTH";
+      schema.htp_odds_ratio = true;
+      break;
+  }
+}
+
 Result<void> SetTests(PlannedScan& plan) {
   const ScanRequest& request = plan.request;
   TestSettings& settings = plan.settings;
@@ -90,6 +115,13 @@ Result<void> SetTests(PlannedScan& plan) {
   schema.ref_first = request.ref_first;
   schema.float32_statistics = request.float32_statistics;
   schema.num_autosomes = request.num_autosomes;
+  schema.binary = plan.is_binary();
+  schema.af_cc = request.af_cc;
+  settings.count_genotypes = !request.htp.empty();
+  settings.union_rows = request.no_split;
+  if (plan.is_binary() && request.binary.correction != BinaryCorrection::kNone) {
+    settings.correction_chisq = ChiSquareUpperQuantile(request.binary.p_threshold);
+  }
 
   plan.output.prefix = request.out;
   plan.output.run_directory = request.run_directory;
@@ -98,6 +130,8 @@ Result<void> SetTests(PlannedScan& plan) {
   plan.output.gzip = request.gzip;
   plan.output.existing_allowed = request.safety.existing != ExistingRun::kRefuse;
   plan.output.variants_per_part = request.safety.variants_per_part;
+  plan.output.split = !request.no_split;
+  SetHtp(plan);
   return {};
 }
 
@@ -135,9 +169,12 @@ void ChooseTraits(PlannedScan& plan, EventSink& events) {
   for (size_t t = 0; t < plan.cohort.traits.size(); ++t) {
     const TraitColumn& trait = plan.cohort.traits[t];
     std::string problem = trait.problem;
-    if (problem.empty()) problem = plan.fitter->PhenotypeResidual(t).problem;
     if (problem.empty()) {
-      const SampleGroup& group = *plan.fitter->PhenotypeResidual(t).group;
+      problem = plan.is_binary() ? plan.fitter->BinaryProblem(t)
+                                 : plan.fitter->PhenotypeResidual(t).problem;
+    }
+    if (problem.empty()) {
+      const SampleGroup& group = *plan.fitter->GroupOfTrait(t);
       if (group.num_people - group.rank < kFewDegreesOfFreedom) {
         events.Message(Severity::kWarning,
                        trait.name + ": only " + std::to_string(group.num_people - group.rank) +
@@ -245,6 +282,7 @@ NullModelInputs PlannedScan::FitterInputs() const {
   inputs.loco = loco.get();
   for (const Sex sex : cohort.base_sex) inputs.is_male.push_back(sex == Sex::kMale);
   inputs.target = target;
+  if (is_binary()) inputs.binary = &request.binary;
   return inputs;
 }
 

@@ -55,6 +55,7 @@ class PlannedScan final : public ScanPlan {
   OutputRequest output;
   ResultSchema schema;
 
+  bool is_binary() const { return request.cohort.family == TraitFamily::kBinary; }
   NullModelInputs FitterInputs() const;
   FileEnv& env() const { return request.safety.env ? *request.safety.env : PosixFileEnv(); }
   bool HasSelected(VariantRange range) const { return CountSelected(range) > 0; }

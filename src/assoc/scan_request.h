@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "assoc/binary_options.h"
 #include "base/file_env.h"
 #include "cohort/cohort_request.h"
 #include "results/trait_output.h"
@@ -60,6 +61,9 @@ struct ScanRequest {
   GeneticModel model = GeneticModel::kAdditive;
   double min_homs = 0;
 
+  // Binary traits.
+  BinaryOptions binary;
+
   // Predictions.
   std::string pred;
   bool ignore_pred = false;
@@ -72,6 +76,10 @@ struct ScanRequest {
   bool write_samples = false;
   bool print_pheno = false;
   bool float32_statistics = false;
+  bool af_cc = false;
+  bool no_split = false;  // one text file for all traits
+  std::string htp;        // cohort name: text in REGENIE's 22-column layout; empty: no
+  bool exact_p = false;   // htp p-values without a floor
 
   // Work; never changes results.
   size_t block_size = 0;  // 0: from memory

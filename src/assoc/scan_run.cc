@@ -32,7 +32,9 @@ struct Ticket {
 
 // What one thread needs to decode and test.
 struct Worker {
-  explicit Worker(const PlannedScan& plan) : tester(plan.settings, plan.source->variants()) {}
+  Worker(const PlannedScan& plan, const BinaryCorrector& corrector,
+         tbb::enumerable_thread_specific<CorrectionScratch>& scratch)
+      : tester(plan.settings, plan.source->variants(), corrector, scratch) {}
   VariantBlock block;
   BlockTester tester;
   ScanProfile profile;  // of this thread's decoding and testing
@@ -57,7 +59,8 @@ class ScanPipeline {
         cancel_(cancel),
         parts_(run.parts_to_compute()),
         walker_(plan.source->variants(), parts_, plan.selection.selected, plan.block_width),
-        fitter_(plan.fitter->Clone()) {}
+        fitter_(plan.fitter->Clone()),
+        corrector_(plan.request.binary, plan.basis, plan.target) {}
 
   Result<void> Run();
   // Times of all stages so far.
@@ -86,6 +89,8 @@ class ScanPipeline {
   const std::vector<VariantRange> parts_;
   ScanBlockWalker walker_;
   NullModelFitter fitter_;
+  const BinaryCorrector corrector_;
+  tbb::enumerable_thread_specific<CorrectionScratch> scratch_;
 
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   size_t variants_read_ = 0;
@@ -218,7 +223,7 @@ void ScanPipeline::DecodeAndTest(Ticket& ticket) {
   if (ticket.error || ticket.block.range.count == 0) return;
   try {
     std::unique_ptr<Worker>& worker = workers_.local();
-    if (!worker) worker = std::make_unique<Worker>(plan_);
+    if (!worker) worker = std::make_unique<Worker>(plan_, corrector_, scratch_);
     Result<void> done;
     {
       const StageClock clock(Timed(worker->profile.decode));
@@ -230,6 +235,7 @@ void ScanPipeline::DecodeAndTest(Ticket& ticket) {
       const StageClock clock(Timed(worker->profile.test));
       worker->tester.Test(worker->block, *ticket.state, ticket.results.traits,
                           ticket.results.skipped);
+      ticket.results.union_rows = worker->tester.union_rows();
     }
   } catch (const std::bad_alloc&) {
     ticket.error = OutOfMemory();

@@ -12,11 +12,24 @@ namespace {
 constexpr size_t kMostSkippedIds = 1000;
 constexpr std::chrono::milliseconds kReportInterval{200};
 
+void AddCorrections(const CorrectionCounts& from, CorrectionSummary& to) {
+  const auto count = [&](CorrectionEnd end) { return from.by_end[static_cast<size_t>(end)]; };
+  to.candidates += from.candidates;
+  to.carriers_only += from.carriers_only;
+  to.pseudo_data += count(CorrectionEnd::kPseudoData);
+  to.newton += count(CorrectionEnd::kNewton);
+  to.both_tails += count(CorrectionEnd::kBothTails);
+  to.near_tail += count(CorrectionEnd::kNearTail);
+  to.not_converged += count(CorrectionEnd::kNotConverged);
+  to.null_failed += count(CorrectionEnd::kNullFailed);
+}
+
 }  // namespace
 
 void BlockResults::Clear() {
   num_variants = 0;
   for (TraitRows& rows : traits) rows.Clear();
+  union_rows.clear();
   skipped.Clear();
   report = {};
   state.reset();
@@ -49,6 +62,13 @@ Result<std::unique_ptr<ScanWriter>> ScanWriter::Open(const PlannedScan& plan, Ru
     }
   }
   writer->RestoreCounts();
+  if (plan.output.regenie_text && !plan.output.split) {
+    std::vector<std::string> names;
+    for (const size_t t : plan.traits) names.push_back(plan.cohort.traits[t].name);
+    TALLELE_ASSIGN(writer->wide_,
+                   WideText::Create(plan.output.prefix, plan.output.gzip, names, plan.schema,
+                                    plan.source->variants(), plan.env()));
+  }
   return writer;
 }
 
@@ -73,6 +93,7 @@ void ScanWriter::AddCounts(const PartCounts& counts, TraitSummary& summary) {
   summary.skipped_low_mac += counts.low_mac;
   summary.skipped_low_info += counts.low_info;
   summary.skipped_low_homs += counts.low_homs;
+  summary.corrections.Add(counts.corrections);
 }
 
 // Rows of the parts before `variant` that are not computed again: read back for the summary and
@@ -83,9 +104,8 @@ Result<void> ScanWriter::RestoreUpTo(size_t variant, size_t i) {
   for (; trait.next_restored < restored.size(); ++trait.next_restored) {
     const CommittedPart& part = restored[trait.next_restored];
     if (part.range.first >= variant) return {};
-    TALLELE_ASSIGN(const ResultTable table,
-                   ReadPart(run_.parts_folder(i) + "/" + part.file, part.range,
-                            plan_.schema.float32_statistics, plan_.env()));
+    TALLELE_ASSIGN(const ResultTable table, ReadPart(run_.parts_folder(i) + "/" + part.file,
+                                                     part.range, plan_.schema, plan_.env()));
     trait.statistics.Add(table);
     AddCounts(part.counts, trait.summary);
     TALLELE_TRY(trait.output->Restore(table));
@@ -119,12 +139,21 @@ void ScanWriter::NoteSkipped(const std::vector<size_t>& variants, size_t& count)
 }
 
 void ScanWriter::NotePeople(const ChromosomeState& state) {
+  const auto note = [this](size_t trait, const PersonSet& mask) {
+    const auto at = std::find(plan_.traits.begin(), plan_.traits.end(), trait);
+    traits_[static_cast<size_t>(at - plan_.traits.begin())].people.AddAll(mask);
+  };
   for (const GroupState& group : state.groups) {
-    for (const TraitNull& null : group.traits) {
-      const auto at = std::find(plan_.traits.begin(), plan_.traits.end(), null.trait);
-      traits_[static_cast<size_t>(at - plan_.traits.begin())].people.AddAll(group.group->mask);
-    }
+    for (const TraitNull& null : group.traits) note(null.trait, group.group->mask);
+    for (const BinaryNull& null : group.binary) note(null.trait, group.group->mask);
   }
+}
+
+Result<void> ScanWriter::AppendWide(const BlockResults& results) {
+  if (!wide_) return {};
+  std::vector<const ResultTable*> tables;
+  for (const size_t t : plan_.traits) tables.push_back(&results.traits[t].table);
+  return wide_->Append(results.union_rows, tables);
 }
 
 void ScanWriter::ReportProgress(bool final) {
@@ -176,11 +205,13 @@ Result<void> ScanWriter::Append(VariantRange part, const BlockResults& results) 
     trait.counts.low_homs += rows.low_homs;
     trait.counts.not_biallelic += results.skipped.not_biallelic.size();
     trait.counts.high_ploidy += results.skipped.high_ploidy.size();
+    AddCorrections(rows.corrections, trait.counts.corrections);
     if (rows.table.rows.empty()) continue;
     TALLELE_TRY(RestoreUpTo(part.first, i));
     trait.statistics.Add(rows.table);
     TALLELE_TRY(trait.output->Append(rows.table));
   }
+  TALLELE_TRY(AppendWide(results));
   ReportProgress(false);
   return {};
 }
@@ -217,6 +248,14 @@ Result<void> ScanWriter::WritePeople(const Trait& trait, const std::string& name
 
 Result<ScanSummary> ScanWriter::Finish() {
   if (!chromosome_.empty()) EndChromosome();
+  if (wide_) {
+    TALLELE_TRY(wide_->Finish());
+    summary_.wide_text_file = wide_->path();
+    for (size_t i = 0; i < traits_.size(); ++i) {
+      TALLELE_TRY(run_.AddOutput(i, wide_->path()));
+      TALLELE_TRY(run_.AddOutput(i, TraitDictionaryPath(plan_.output.prefix)));
+    }
+  }
   for (size_t i = 0; i < traits_.size(); ++i) {
     Trait& trait = traits_[i];
     const std::string& name = plan_.cohort.traits[plan_.traits[i]].name;

@@ -15,6 +15,7 @@ namespace tallele {
 struct BlockResults {
   size_t num_variants = 0;
   std::vector<TraitRows> traits;  // [cohort's traits]
+  std::vector<UnionRow> union_rows;
   SkippedVariants skipped;
   FitReport report;
   std::shared_ptr<const ChromosomeState> state;  // null: no variants
@@ -50,6 +51,7 @@ class ScanWriter {
   };
 
   ScanWriter(const PlannedScan& plan, RunState& run, EventSink& events);
+  Result<void> AppendWide(const BlockResults& results);
   void NoteSkipped(const std::vector<size_t>& variants, size_t& count);
   void NoteChromosome(VariantRange part);
   void EndChromosome();
@@ -63,7 +65,8 @@ class ScanWriter {
   const PlannedScan& plan_;
   RunState& run_;
   EventSink& events_;
-  std::vector<Trait> traits_;  // [plan.traits]
+  std::vector<Trait> traits_;       // [plan.traits]
+  std::unique_ptr<WideText> wide_;  // null: text is split by trait
   ScanSummary summary_;
   std::string chromosome_;  // at work
   std::shared_ptr<const ChromosomeState> last_state_;

@@ -54,6 +54,27 @@ void LogStart(const ResolvedOptions& options, Console& console) {
   console.Log(options.effective_toml);
 }
 
+// "412 of 9,120 rows corrected: ..." for a trait with a correction.
+void PrintCorrections(const TraitSummary& trait, Console& console) {
+  const CorrectionSummary& c = trait.corrections;
+  if (c.candidates == 0) return;
+  const auto count = [](size_t n) { return FormatThousands(static_cast<int64_t>(n)); };
+  std::string line = fmt::format("    {} rows by the score test alone, {} corrected",
+                                 count(trait.num_rows - c.candidates), count(c.candidates));
+  std::string parts;
+  const auto add = [&](size_t n, const char* what) {
+    if (n > 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", count(n), what);
+  };
+  add(c.pseudo_data, "by Firth with pseudo data");
+  add(c.newton, "by Firth with Newton steps");
+  add(c.both_tails, "by saddlepoints of both tails");
+  add(c.near_tail, "by the near tail's saddlepoint, the far one being negligible");
+  add(c.not_converged, "failed: not converged");
+  add(c.null_failed, "failed: no null Firth model");
+  line += " (" + parts + fmt::format("; {} over carriers alone)", count(c.carriers_only));
+  console.Print(line);
+}
+
 void PrintTrait(const TraitSummary& trait, Console& console) {
   console.Print(fmt::format(
       "  {}: {} rows{}{}{}{}", trait.files.trait,
@@ -69,6 +90,7 @@ void PrintTrait(const TraitSummary& trait, Console& console) {
     console.Print(fmt::format("    lambda GC {:.3f}, top hit {} with LOG10P {:.2f}",
                               trait.lambda_gc, trait.top_id, trait.top_log10p));
   }
+  PrintCorrections(trait, console);
   if (!trait.files.parquet_directory.empty()) console.Print("    " + trait.files.parquet_directory);
   if (!trait.files.text_file.empty()) console.Print("    " + trait.files.text_file);
 }
@@ -99,6 +121,7 @@ void PrintSummary(const ScanSummary& summary, Console& console) {
                             summary.seconds, FormatThousands(static_cast<int64_t>(rate)),
                             PeakMemory() >> 20));
   for (const TraitSummary& trait : summary.traits) PrintTrait(trait, console);
+  if (!summary.wide_text_file.empty()) console.Print("  All traits: " + summary.wide_text_file);
   PrintSkipped(summary, console);
   for (const TraitProblem& problem : summary.problems) {
     console.Message(Severity::kWarning,

@@ -10,6 +10,9 @@ namespace tallele {
 
 enum class TraitFamily { kQuantitative, kBinary };
 
+// How tables spell controls and cases.
+enum class BinaryCoding { kZeroOne, kOneTwo };
+
 // How gaps of several traits are treated.
 enum class SampleMode {
   kPerPhenotype,  // each trait uses its own people
@@ -20,6 +23,7 @@ enum class SampleMode {
 // `{i:j}` ranges were expanded; an empty list of columns means "all".
 struct CohortRequest {
   TraitFamily family = TraitFamily::kQuantitative;
+  BinaryCoding binary_coding = BinaryCoding::kZeroOne;
   SampleMode sample_mode = SampleMode::kPerPhenotype;
 
   std::string pheno_file;

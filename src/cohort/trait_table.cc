@@ -99,14 +99,34 @@ Result<std::optional<uint32_t>> TakePerson(const TextTable& table, const TableRo
   return person;
 }
 
+// 0 for a control, 1 for a case. A value of the other coding says so.
+Result<double> BinaryValue(const TextTable& table, size_t column, std::string_view cell,
+                           double value, BinaryCoding coding) {
+  if (coding == BinaryCoding::kOneTwo) {
+    if (value == 1 || value == 2) return value - 1;
+    Error error = table.CellError(column, "a binary trait is neither 1 (control) nor 2 (case)",
+                                  cell, "1, 2 or NA, because of --cc12");
+    if (value == 0)
+      error.advice =
+          "The table seems to have 0 for controls and 1 for cases: leave "
+          "--cc12 (-1) out.";
+    return error;
+  }
+  if (value == 0 || value == 1) return value;
+  Error error = table.CellError(column, "a binary trait is neither 0 (control) nor 1 (case)", cell,
+                                "0, 1 or NA");
+  if (value == 2) {
+    error.advice = "The table seems to have 1 for controls and 2 for cases: give --cc12 (-1).";
+  }
+  return error;
+}
+
 // A trait's value, checked for its family.
 Result<double> TraitValue(const TextTable& table, size_t column, std::string_view cell,
-                          TraitFamily family, CellReader& cells) {
+                          const CohortRequest& request, CellReader& cells) {
   TALLELE_ASSIGN(const double value, cells.Number(table, column, cell));
-  if (family == TraitFamily::kBinary && !std::isnan(value) && value != 0 && value != 1) {
-    return table.CellError(column, "a binary trait is neither 0 nor 1", cell, "0, 1 or NA");
-  }
-  return value;
+  if (request.family == TraitFamily::kQuantitative || std::isnan(value)) return value;
+  return BinaryValue(table, column, cell, value, request.binary_coding);
 }
 
 // Numbers the levels of a categorical column as they come.
@@ -178,8 +198,8 @@ Result<TraitTable> ReadTraits(const CohortRequest& request, const SampleLookup& 
     TALLELE_ASSIGN(const std::optional<uint32_t> person,
                    TakePerson(*table, row, lookup, traits.present, traits.rows_not_genotyped));
     for (size_t t = 0; t < positions.size(); ++t) {
-      TALLELE_ASSIGN(const double value, TraitValue(*table, positions[t], row.cells[positions[t]],
-                                                    request.family, cells));
+      TALLELE_ASSIGN(const double value,
+                     TraitValue(*table, positions[t], row.cells[positions[t]], request, cells));
       if (person) traits.values[t][*person] = value;
     }
   }

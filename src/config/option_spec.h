@@ -36,6 +36,11 @@ struct OptionValue {
 // What a finished command line and configuration say.
 struct RegenieSettings {
   ScanRequest scan;
+  // Spellings of a binary trait's correction, joined by ChooseCorrection.
+  bool firth = false;
+  bool approx = false;
+  bool spa = false;
+  std::string binary_fallback;
   bool quiet = false;
   bool verbose = false;
 };
@@ -79,6 +84,7 @@ struct OptionSpec {
   double minimum = -std::numeric_limits<double>::infinity();
   double maximum = std::numeric_limits<double>::infinity();
   std::vector<Choice> choices = {};
+  bool binary_only = false;  // refused with quantitative traits
   void (*apply)(const OptionValue&, RegenieSettings&) = nullptr;  // null: checked only
 };
 

@@ -3,6 +3,8 @@
 #include <iterator>
 #include <utility>
 
+#include "config/binary_option_table.h"
+
 namespace tallele {
 namespace {
 
@@ -20,9 +22,6 @@ constexpr char kOutput[] = "Output";
 constexpr char kSafety[] = "Interrupted runs";
 constexpr char kWork[] = "Work";
 constexpr char kConfig[] = "Configuration";
-
-constexpr char kNoBinaryYet[] =
-    "binary traits are not available yet. Use a quantitative trait, or REGENIE for this one";
 
 Specs GenotypeOptions() {
   return {
@@ -106,11 +105,14 @@ Specs PhenotypeOptions() {
        .key = "trait_type",
        .aliases = {{"qt", "true", "quantitative"}, {"bt", "true", "binary"}},
        .type = OptionType::kChoice,
-       .help = "Quantitative traits; --bt (binary) is refused for now",
+       .help = "Quantitative or binary (case-control) traits",
        .default_value = "quantitative",
-       .choices = {{"quantitative"}, {"binary", kNoBinaryYet}},
-       .apply = [](const Value&,
-                   Settings& s) { s.scan.cohort.family = TraitFamily::kQuantitative; }},
+       .choices = {{"quantitative"}, {"binary"}},
+       .apply =
+           [](const Value& v, Settings& s) {
+             s.scan.cohort.family =
+                 v.Text() == "binary" ? TraitFamily::kBinary : TraitFamily::kQuantitative;
+           }},
       {.group = kTraits,
        .flags = {{"--apply-rint"}},
        .section = "trait",
@@ -362,9 +364,54 @@ Specs TestOptions() {
        .section = "input",
        .key = "ignore_pred",
        .type = OptionType::kFlag,
-       .help = "Test without predictions: plain linear regression",
+       .help = "Test without predictions: plain linear or logistic regression",
        .default_value = "false",
        .apply = [](const Value& v, Settings& s) { s.scan.ignore_pred = v.Truth(); }},
+  };
+}
+
+// Layouts of REGENIE's text files.
+Specs TextLayoutOptions() {
+  return {
+      {.group = kOutput,
+       .flags = {{"--no-split"}},
+       .section = "output",
+       .key = "no_split",
+       .type = OptionType::kFlag,
+       .help = "Text: one file <out>.regenie for all traits, and <out>.regenie.Ydict with their "
+               "names",
+       .default_value = "false",
+       .changes_results = false,
+       .apply = [](const Value& v, Settings& s) { s.scan.no_split = v.Truth(); }},
+      {.group = kOutput,
+       .flags = {{"--htp"}},
+       .section = "output",
+       .key = "htp",
+       .type = OptionType::kText,
+       .placeholder = "COHORT",
+       .help = "Text: REGENIE's 22-column table for meta-analysis, with this cohort name",
+       .changes_results = false,
+       .apply = [](const Value& v, Settings& s) { s.scan.htp = v.Text(); }},
+      {.group = kOutput,
+       .flags = {{"--exact-p"}},
+       .section = "output",
+       .key = "exact_p",
+       .type = OptionType::kFlag,
+       .help = "With --htp: p-values below 2.2e-307 as they are",
+       .default_value = "false",
+       .changes_results = false,
+       .apply = [](const Value& v, Settings& s) { s.scan.exact_p = v.Truth(); }},
+      {.group = kOutput,
+       .flags = {{"--af-cc"}},
+       .section = "output",
+       .key = "af_cc",
+       .type = OptionType::kFlag,
+       .help = "Text of binary traits: allele frequencies and numbers of cases and controls "
+               "(Parquet always has them)",
+       .default_value = "false",
+       .changes_results = false,
+       .binary_only = true,
+       .apply = [](const Value& v, Settings& s) { s.scan.af_cc = v.Truth(); }},
   };
 }
 
@@ -397,7 +444,7 @@ Specs OutputOptions() {
        .placeholder = "FORMAT",
        .help = "parquet, regenie (text files <out>_<trait>.regenie) or both",
        .default_value = "parquet",
-       .default_note = "both with --step or --gz",
+       .default_note = "both with --step or a text option",
        .changes_results = false,
        .choices = {{"parquet"}, {"regenie"}, {"both"}},
        .apply =
@@ -598,9 +645,10 @@ Specs WorkOptions() {
 
 Specs BuildTable() {
   Specs table;
-  for (Specs (*part)() : {GenotypeOptions, PhenotypeOptions, CovariateOptions, PeopleOptions,
-                          VariantOptions, TestOptions, OutputOptions, DiagnosticOptions,
-                          TelemetryOptions, SafetyOptions, WorkOptions}) {
+  for (Specs (*part)() :
+       {GenotypeOptions, PhenotypeOptions, CovariateOptions, PeopleOptions, VariantOptions,
+        TestOptions, BinaryOptionSpecs, TextLayoutOptions, OutputOptions, DiagnosticOptions,
+        TelemetryOptions, SafetyOptions, WorkOptions}) {
     Specs specs = part();
     std::move(specs.begin(), specs.end(), std::back_inserter(table));
   }

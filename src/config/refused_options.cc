@@ -10,25 +10,11 @@ struct Refusal {
   std::span<const std::string_view> names;
 };
 
-constexpr char kBinary[] =
-    "binary traits are not available yet. Use a quantitative trait, or REGENIE for this one";
-constexpr std::string_view kBinaryFlags[] = {"--cc12",
-                                             "-1",
-                                             "--firth",
-                                             "--approx",
-                                             "--firth-se",
-                                             "--spa",
-                                             "--pThresh",
-                                             "--niter",
-                                             "--maxstep-null",
-                                             "--maxiter-null",
-                                             "--write-null-firth",
-                                             "--use-null-firth",
-                                             "--compute-all",
-                                             "--skip-fast-firth",
-                                             "--minCaseCount",
-                                             "--af-cc",
-                                             "--binary-fallback"};
+constexpr char kStoredNull[] =
+    "null Firth models are neither written nor read: they are fitted again in seconds, and start "
+    "values from a file would change last digits. Leave it out";
+constexpr std::string_view kStoredNullFlags[] = {"--write-null-firth", "--use-null-firth",
+                                                 "--compute-all"};
 
 constexpr char kSurvival[] =
     "time-to-event and count traits are not available. Use REGENIE for them";
@@ -84,10 +70,8 @@ constexpr char kReference[] =
 constexpr std::string_view kReferenceFlags[] = {"--t-test", "--mse-full"};
 
 constexpr char kLayouts[] =
-    "this output layout is not available yet. Use --format regenie for REGENIE's split files, or "
-    "the Parquet datasets";
-constexpr std::string_view kLayoutFlags[] = {"--no-split", "--htp", "--exact-p",
-                                             "--print-cov-betas", "--print-vcov"};
+    "effects of covariates and covariance matrices are not written. Leave it out";
+constexpr std::string_view kLayoutFlags[] = {"--print-cov-betas", "--print-vcov"};
 
 constexpr char kTuning[] =
     "it tunes REGENIE's own algorithm and has no meaning here. Leave it out; results do not depend "
@@ -178,7 +162,7 @@ constexpr std::string_view kOtherFlags[] = {
     "--skip-scaleG",  "--sparse-thr",       "--mt",           "--multiphen",
     "--mcc",          "--mcc-skew",         "--mcc-thr"};
 
-constexpr Refusal kFlags[] = {{kBinary, kBinaryFlags},
+constexpr Refusal kFlags[] = {{kStoredNull, kStoredNullFlags},
                               {kSurvival, kSurvivalFlags},
                               {kTransposed, kTransposedFlags},
                               {kResidualRank, kResidualRankFlags},
@@ -216,6 +200,17 @@ constexpr char kThresholds[] =
 constexpr std::string_view kThresholdKeys[] = {"linear_minimum_variance",
                                                "linear_relative_variance_tolerance"};
 
+constexpr char kBatches[] =
+    "candidates of a block are corrected in parallel, however many there are. Delete the line";
+constexpr std::string_view kBatchKeys[] = {"firth_batch_size", "firth_candidate_capacity"};
+
+constexpr char kNullThresholds[] =
+    "the null logistic model is fitted until no logit moves by 1e-9, with probabilities held 2e-15 "
+    "from 0 and 1 and no floor for weights. Delete the line";
+constexpr std::string_view kNullThresholdKeys[] = {
+    "binary_null_coefficient_tolerance", "binary_minimum_probability", "binary_minimum_variance",
+    "binary_relative_variance_tolerance"};
+
 constexpr char kWriters[] =
     "output is encoded by the worker that finishes a block. Delete the line; use cpu_threads";
 constexpr std::string_view kWriterKeys[] = {"writer_threads"};
@@ -230,7 +225,8 @@ constexpr std::string_view kHashKeys[] = {"bgen_content_sha256"};
 
 constexpr Refusal kKeys[] = {{kRemoved, kRemovedKeys},      {kCompiler, kCompilerKeys},
                              {kThresholds, kThresholdKeys}, {kWriters, kWriterKeys},
-                             {kResume, kResumeKeys},        {kHash, kHashKeys}};
+                             {kResume, kResumeKeys},        {kHash, kHashKeys},
+                             {kBatches, kBatchKeys},        {kNullThresholds, kNullThresholdKeys}};
 
 std::string Find(std::span<const Refusal> table, std::string_view name) {
   for (const Refusal& refusal : table) {
@@ -245,12 +241,6 @@ std::string Find(std::span<const Refusal> table, std::string_view name) {
 
 std::string WhyFlagIsRefused(std::string_view flag) { return Find(kFlags, flag); }
 
-std::string WhyKeyIsRefused(std::string_view section, std::string_view key) {
-  if (std::string why = Find(kKeys, key); !why.empty()) return why;
-  const bool binary = section == "binary" || key.starts_with("binary_") ||
-                      key.starts_with("firth_") || key.starts_with("null_firth_") ||
-                      key.starts_with("null_logistic_");
-  return binary ? kBinary : std::string();
-}
+std::string WhyKeyIsRefused(std::string_view key) { return Find(kKeys, key); }
 
 }  // namespace tallele

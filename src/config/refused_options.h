@@ -11,7 +11,7 @@ namespace tallele {
 std::string WhyFlagIsRefused(std::string_view flag);
 
 // Likewise for a TOML key of the reference engine or of its pre-releases.
-std::string WhyKeyIsRefused(std::string_view section, std::string_view key);
+std::string WhyKeyIsRefused(std::string_view key);
 
 }  // namespace tallele
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "config/binary_option_table.h"
 #include "config/option_table.h"
 
 namespace tallele {
@@ -63,9 +64,13 @@ std::string EffectiveToml(const OptionLayer& merged) {
   return out;
 }
 
-Result<void> AddDefaults(OptionLayer& merged) {
+// Defaults of options that do not apply stay out of the effective configuration. The limits whose
+// mere presence turns the retries off do so, too.
+Result<void> AddDefaults(OptionLayer& merged, bool binary) {
   for (const OptionSpec& spec : RegenieOptions()) {
     if (spec.default_value.empty() || merged.Has(spec)) continue;
+    if (spec.binary_only && !binary) continue;
+    if (&spec == &Flag("--maxstep-null") || &spec == &Flag("--maxiter-null")) continue;
     TALLELE_ASSIGN(OptionValue value,
                    ParseOptionValue(spec, spec.key, {spec.default_value}, false));
     merged.given[&spec] = {std::move(value), "default"};
@@ -150,18 +155,68 @@ Result<void> CheckFiles(const ScanRequest& scan) {
 // A REGENIE command line gets REGENIE's files as well, so that a pipeline finds what it expects.
 Result<void> ChooseFormat(const OptionLayer& flags, OptionLayer& merged) {
   const OptionSpec& format = Flag("--format");
-  const auto gzip = merged.given.find(&Flag("--gz"));
-  const bool compressed = gzip != merged.given.end() && gzip->second.value.Truth();
-  const bool regenie_style = flags.Has(Flag("--step")) || compressed;
+  const auto says = [&](std::string_view name) {
+    const auto given = merged.given.find(&Flag(name));
+    return given != merged.given.end() && given->second.value.Text() != "false";
+  };
+  const bool regenie_style = flags.Has(Flag("--step")) || says("--gz") || says("--no-split") ||
+                             says("--htp") || says("--af-cc");
   if (merged.Has(format) || !regenie_style) return {};
   TALLELE_ASSIGN(OptionValue both, ParseOptionValue(format, "--format", {"both"}, false));
-  merged.given[&format] = {std::move(both), "--step or --gz"};
+  merged.given[&format] = {std::move(both), "--step or a text option"};
   return {};
 }
 
 bool IsTrue(const OptionLayer& merged, const char* flag) {
   const auto given = merged.given.find(&Flag(flag));
   return given != merged.given.end() && given->second.value.Truth();
+}
+
+bool IsBinary(const OptionLayer& merged) {
+  const auto family = merged.given.find(&Flag("--bt"));
+  return family != merged.given.end() && family->second.value.Text() == "binary";
+}
+
+// Options of binary traits that the user gave for quantitative ones.
+Result<void> CheckFamily(const OptionLayer& merged) {
+  if (IsBinary(merged)) return {};
+  std::string names;
+  for (const auto& [spec, given] : merged.given) {
+    if (!spec->binary_only || given.value.Text() == "false") continue;
+    names += (names.empty() ? "" : ", ") + given.spelled;
+  }
+  if (names.empty()) return {};
+  return UsageError("options of binary traits are given for quantitative ones: " + names,
+                    "Leave them out, or give --bt.");
+}
+
+Result<void> CheckLayouts(const ScanRequest& scan) {
+  const bool text = scan.format != OutputFormat::kParquet;
+  if (!text && (scan.no_split || scan.af_cc || !scan.htp.empty())) {
+    return UsageError(
+        "--no-split, --htp and --af-cc shape text files, and --format parquet writes "
+        "none",
+        "Use --format regenie or both.");
+  }
+  if (!scan.htp.empty() && (scan.no_split || scan.af_cc)) {
+    return UsageError("--htp has a layout of its own", "Leave --no-split and --af-cc out with it.");
+  }
+  if (scan.no_split && scan.af_cc) {
+    return UsageError("--af-cc adds columns to split files", "Leave out --no-split or --af-cc.");
+  }
+  if (scan.exact_p && scan.htp.empty()) {
+    return UsageError("--exact-p belongs to --htp", "Leave it out.");
+  }
+  if (scan.cohort.family == TraitFamily::kBinary && scan.cohort.apply_rint) {
+    return UsageError("--apply-rint transforms quantitative traits", "Leave it out with --bt.");
+  }
+  return {};
+}
+
+// As in REGENIE, limits given by the user are the only ones: no retries with others.
+void SetNullRetries(const OptionLayer& given, ScanRequest& scan) {
+  scan.binary.null_firth.retries =
+      !given.Has(Flag("--maxstep-null")) && !given.Has(Flag("--maxiter-null"));
 }
 
 }  // namespace
@@ -174,14 +229,19 @@ Result<ResolvedOptions> ResolveOptions(const OptionLayer& flags) {
   }
   for (const auto& [spec, given] : flags.given) merged.given[spec] = given;
   TALLELE_TRY(ChooseFormat(flags, merged));
-  TALLELE_TRY(AddDefaults(merged));
+  TALLELE_TRY(CheckFamily(merged));
   ResolvedOptions resolved;
+  SetNullRetries(merged, resolved.settings.scan);
+  const bool binary = IsBinary(merged);
+  TALLELE_TRY(AddDefaults(merged, binary));
   for (const auto& [spec, given] : merged.given) {
     if (spec->apply != nullptr) spec->apply(given.value, resolved.settings);
   }
   if (IsTrue(merged, "--resume") && IsTrue(merged, "--overwrite")) {
     return UsageError("--resume and --overwrite exclude each other", "Give one of them.");
   }
+  TALLELE_TRY(ChooseCorrection(resolved.settings));
+  TALLELE_TRY(CheckLayouts(resolved.settings.scan));
   TALLELE_TRY(CheckInputs(resolved.settings.scan));
   TALLELE_TRY(CheckFiles(resolved.settings.scan));
   resolved.effective_toml = EffectiveToml(merged);

@@ -76,7 +76,7 @@ class Reader {
         return Bad(node, "the key " + section + " stands outside every section",
                    "Put it under a section such as [input].");
       }
-      if (!KnownSections().contains(section) && WhyKeyIsRefused(section, "").empty()) {
+      if (!KnownSections().contains(section)) {
         const std::vector<std::string> names(KnownSections().begin(), KnownSections().end());
         return Bad(node, "unknown section [" + section + "]", DidYouMean(section, names));
       }
@@ -105,7 +105,7 @@ class Reader {
 
   Error UnknownKey(const toml::node& node, const std::string& section,
                    const std::string& key) const {
-    if (const std::string why = WhyKeyIsRefused(section, key); !why.empty()) {
+    if (const std::string why = WhyKeyIsRefused(key); !why.empty()) {
       return Bad(node, "the key " + section + "." + key + " is refused", why + ".");
     }
     std::vector<std::string> keys;

@@ -77,6 +77,28 @@ double ChiSquareLog10P(double chisq) {
   return -(std::numbers::ln2 + LogUpperTail(std::sqrt(chisq))) / std::numbers::ln10;
 }
 
+double ChiSquareOfLog10P(double log10p) {
+  if (!(log10p > 0)) return 0;
+  if (log10p < 300) return ChiSquareUpperQuantile(std::pow(10, -log10p));
+  // ln of both tails is ln 2 + ln Q(z), nearly -z^2/2: its slope is -z - 1/z + ..., so Newton's
+  // steps converge from above.
+  const double wanted = -log10p * std::numbers::ln10 - std::numbers::ln2;
+  double z = std::sqrt(-2 * wanted);
+  for (int step = 0; step < 20; ++step) {
+    const double log_tail = LogUpperTail(z);
+    const double log_density = -0.5 * z * z - 0.5 * std::log(2 * std::numbers::pi);
+    const double change = (log_tail - wanted) * std::exp(log_tail - log_density);
+    z += change;
+    if (std::fabs(change) < 1e-14 * z) break;
+  }
+  return z * z;
+}
+
+double NormalLogUpperTail(double z) {
+  if (z >= 0) return LogUpperTail(z);
+  return std::log1p(-0.5 * std::erfc(-z / std::numbers::sqrt2));
+}
+
 double NormalQuantile(double p) { return p <= 0.5 ? LowerQuantile(p) : -LowerQuantile(1 - p); }
 
 double ChiSquareUpperQuantile(double p) {

@@ -35,6 +35,29 @@ Json InputJson(const InputFile& input) {
           {"policy", input.policy}};
 }
 
+struct CorrectionField {
+  const char* name;
+  size_t CorrectionSummary::* count;
+};
+constexpr CorrectionField kCorrections[] = {
+    {"candidates", &CorrectionSummary::candidates},
+    {"carriers_only", &CorrectionSummary::carriers_only},
+    {"pseudo_data", &CorrectionSummary::pseudo_data},
+    {"newton", &CorrectionSummary::newton},
+    {"both_tails", &CorrectionSummary::both_tails},
+    {"near_tail", &CorrectionSummary::near_tail},
+    {"not_converged", &CorrectionSummary::not_converged},
+    {"null_failed", &CorrectionSummary::null_failed},
+};
+
+// Empty where nothing was corrected, as for every quantitative trait.
+Json CorrectionJson(const CorrectionSummary& corrections) {
+  Json json = Json::object();
+  if (corrections == CorrectionSummary()) return json;
+  for (const CorrectionField& field : kCorrections) json[field.name] = corrections.*field.count;
+  return json;
+}
+
 Json PartJson(const CommittedPart& part) {
   const PartCounts& counts = part.counts;
   return {{"file", part.file},
@@ -47,7 +70,8 @@ Json PartJson(const CommittedPart& part) {
           {"low_info", counts.low_info},
           {"low_homs", counts.low_homs},
           {"not_biallelic", counts.not_biallelic},
-          {"high_ploidy", counts.high_ploidy}};
+          {"high_ploidy", counts.high_ploidy},
+          {"corrections", CorrectionJson(counts.corrections)}};
 }
 
 Json RunJson(const RunManifest& m) {
@@ -60,6 +84,7 @@ Json RunJson(const RunManifest& m) {
           {"instruction_set", m.instruction_set},
           {"threads", m.threads},
           {"trait_columns", PrintableText(m.trait_columns)},
+          {"text_layout", PrintableText(m.text_layout)},
           {"traits", m.traits},
           {"traits_left_out", m.traits_left_out},
           {"started", m.started},
@@ -203,6 +228,14 @@ CommittedPart ParsePart(const Json& json) {
   part.counts.low_homs = fields.Whole<size_t>("low_homs");
   part.counts.not_biallelic = fields.Whole<size_t>("not_biallelic");
   part.counts.high_ploidy = fields.Whole<size_t>("high_ploidy");
+  const Json& corrections = fields.Take("corrections");
+  Fields corrected(corrections, "parts.corrections");
+  if (!corrections.empty()) {
+    for (const CorrectionField& field : kCorrections) {
+      part.counts.corrections.*field.count = corrected.Whole<size_t>(field.name);
+    }
+  }
+  corrected.End();
   fields.End();
   return part;
 }
@@ -227,6 +260,7 @@ void ParseRun(const Json& json, RunManifest& m) {
   m.instruction_set = fields.Text("instruction_set");
   m.threads = fields.Whole<int>("threads");
   m.trait_columns = fields.Text("trait_columns");
+  m.text_layout = fields.Text("text_layout");
   m.traits = fields.Whole<size_t>("traits");
   m.traits_left_out = fields.Whole<size_t>("traits_left_out");
   m.started = fields.Text("started");

@@ -11,6 +11,7 @@
 
 #include "base/atomic_file.h"
 #include "results/run_folder.h"
+#include "results/wide_text.h"
 
 namespace tallele {
 namespace {
@@ -86,6 +87,21 @@ Result<void> CheckRunDirectory(const std::string& name, const fs::path& resolved
                     "--out.");
 }
 
+// Text files of a run with the traits that they are for.
+std::vector<std::pair<std::string, std::string>> TextPaths(const OutputRequest& request,
+                                                           const std::vector<std::string>& traits) {
+  std::vector<std::pair<std::string, std::string>> paths;
+  if (!request.split) {
+    paths.emplace_back(WideTextPath(request.prefix, request.gzip), "all traits");
+    paths.emplace_back(TraitDictionaryPath(request.prefix), "the dictionary of traits");
+    return paths;
+  }
+  for (const std::string& trait : traits) {
+    paths.emplace_back(RegenieTextPath(request.prefix, trait, request.gzip), trait);
+  }
+  return paths;
+}
+
 // Where the text file of a trait lands: its folder resolved, its name as it is (a link of that
 // name is replaced, not followed).
 Result<fs::path> ResolveFile(const std::string& path) {
@@ -96,8 +112,7 @@ Result<fs::path> ResolveFile(const std::string& path) {
 Result<void> CheckTextFiles(const OutputRequest& request, const std::vector<std::string>& traits,
                             const fs::path* run_directory) {
   std::unordered_map<std::string, std::string> trait_of_path;
-  for (const std::string& trait : traits) {
-    const std::string name = RegenieTextPath(request.prefix, trait, request.gzip);
+  for (const auto& [name, trait] : TextPaths(request, traits)) {
     TALLELE_ASSIGN(const fs::path path, ResolveFile(name));
     TALLELE_TRY(CheckFolderIsWritable(path.parent_path()));
     std::error_code code;
@@ -161,10 +176,9 @@ std::vector<std::string> FilesToReplace(const OutputRequest& request,
                                         const std::vector<std::string>& traits) {
   std::vector<std::string> files;
   if (!request.regenie_text) return files;
-  for (const std::string& trait : traits) {
-    std::string path = RegenieTextPath(request.prefix, trait, request.gzip);
+  for (const auto& [path, trait] : TextPaths(request, traits)) {
     std::error_code code;
-    if (fs::exists(path, code)) files.push_back(std::move(path));
+    if (fs::exists(path, code)) files.push_back(path);
   }
   return files;
 }

@@ -73,7 +73,8 @@ class AtomicFileStream final : public arrow::io::OutputStream {
 };
 
 // The columns in the order in which `GroupWriter::WriteAll` writes them.
-std::shared_ptr<GroupNode> MakeSchema(bool float32) {
+std::shared_ptr<GroupNode> MakeSchema(const ResultSchema& result) {
+  const bool float32 = result.float32_statistics;
   const auto required = parquet::Repetition::REQUIRED;
   const auto text = [&](const char* name) {
     return PrimitiveNode::Make(name, required, parquet::LogicalType::String(),
@@ -86,7 +87,7 @@ std::shared_ptr<GroupNode> MakeSchema(bool float32) {
   const auto int64 = [&](const char* name) {
     return PrimitiveNode::Make(name, required, parquet::Type::INT64);
   };
-  const NodeVector columns = {
+  NodeVector columns = {
       text("CHROM"),
       int64("GENPOS"),
       text("ID"),
@@ -106,6 +107,12 @@ std::shared_ptr<GroupNode> MakeSchema(bool float32) {
       text("STATUS_REASON"),
       int64("VARIANT_INDEX"),
   };
+  if (result.binary) {
+    columns.push_back(PrimitiveNode::Make("N_CASES", required, parquet::Type::INT32));
+    columns.push_back(PrimitiveNode::Make("N_CONTROLS", required, parquet::Type::INT32));
+    columns.push_back(real("A1FREQ_CASES", parquet::Repetition::OPTIONAL));
+    columns.push_back(real("A1FREQ_CONTROLS", parquet::Repetition::OPTIONAL));
+  }
   return std::static_pointer_cast<GroupNode>(GroupNode::Make("schema", required, columns));
 }
 
@@ -120,10 +127,11 @@ std::shared_ptr<parquet::WriterProperties> MakeProperties() {
       ->created_by("tallele")
       ->disable_dictionary();
   for (const char* name : {"CHROM", "ALLELE0", "ALLELE1", "N", "CORRECTION_METHOD",
-                           "CORRECTION_STATUS", "TEST", "STATUS_REASON"}) {
+                           "CORRECTION_STATUS", "TEST", "STATUS_REASON", "N_CASES", "N_CONTROLS"}) {
     builder.enable_dictionary(name);
   }
-  for (const char* name : {"A1FREQ", "INFO", "BETA", "SE", "CHISQ", "LOG10P", "INFO_RATIO"}) {
+  for (const char* name : {"A1FREQ", "INFO", "BETA", "SE", "CHISQ", "LOG10P", "INFO_RATIO",
+                           "A1FREQ_CASES", "A1FREQ_CONTROLS"}) {
     builder.encoding(name, parquet::Encoding::BYTE_STREAM_SPLIT);
   }
   for (const char* name : {"GENPOS", "VARIANT_INDEX"}) {
@@ -137,7 +145,8 @@ std::shared_ptr<parquet::WriterProperties> MakeProperties() {
 
 // Texts of the enumerations, by value.
 constexpr std::string_view kMethodNames[] = {"score", "firth_approximate", "firth_exact", "spa"};
-constexpr std::string_view kReasonNames[] = {"", "no_variance", "null_failed", "not_converged"};
+constexpr std::string_view kReasonNames[] = {
+    "", "no_variance", "null_failed", "not_converged", "null_firth_failed", "one_tail"};
 constexpr std::string_view kStatusNames[] = {"success", "failed"};
 
 void ThrowUnless(const arrow::Status& status) {
@@ -165,13 +174,17 @@ class GroupWriter {
     WriteReal<RealWriter>(&ResultRow::chisq);
     WriteReal<RealWriter>(&ResultRow::log10p);
     WriteCoded(kMethodNames, [](const ResultRow& row) { return static_cast<int>(row.method); });
-    WriteCoded(kStatusNames,
-               [](const ResultRow& row) { return row.status == RowStatus::kSuccess ? 0 : 1; });
+    WriteCoded(kStatusNames, [](const ResultRow& row) { return HasStatistic(row.status) ? 0 : 1; });
     const std::string_view test[] = {schema_.test};
     WriteCoded(test, [](const ResultRow&) { return 0; });
     WriteRealOrNull<RealWriter>(&ResultRow::info_ratio);
     WriteCoded(kReasonNames, [](const ResultRow& row) { return static_cast<int>(row.status); });
     Write<parquet::Int64Writer>([](const ResultRow& row) { return row.variant; });
+    if (!schema_.binary) return;
+    Write<parquet::Int32Writer>([](const ResultRow& row) { return row.num_cases; });
+    Write<parquet::Int32Writer>([](const ResultRow& row) { return row.n - row.num_cases; });
+    WriteRealOrNull<RealWriter>(&ResultRow::a1freq_cases);
+    WriteRealOrNull<RealWriter>(&ResultRow::a1freq_controls);
   }
 
  private:
@@ -295,8 +308,7 @@ class PartWriter final : public ParquetPartWriter {
 
   Result<void> Open() {
     return Guarded([&] {
-      writer_ = parquet::ParquetFileWriter::Open(stream_, MakeSchema(schema_.float32_statistics),
-                                                 MakeProperties());
+      writer_ = parquet::ParquetFileWriter::Open(stream_, MakeSchema(schema_), MakeProperties());
     });
   }
 
@@ -374,10 +386,10 @@ class PartWriter final : public ParquetPartWriter {
 
 }  // namespace
 
-std::string PartSchemaText(bool float32_statistics) {
-  parquet::SchemaDescriptor schema;
-  schema.Init(MakeSchema(float32_statistics));
-  return schema.ToString();
+std::string PartSchemaText(const ResultSchema& schema) {
+  parquet::SchemaDescriptor descriptor;
+  descriptor.Init(MakeSchema(schema));
+  return descriptor.ToString();
 }
 
 Result<std::unique_ptr<ParquetPartWriter>> ParquetPartWriter::Create(const std::string& path,

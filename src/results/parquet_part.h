@@ -55,7 +55,7 @@ class ParquetPartWriter {
 };
 
 // The Parquet schema of a part as one canonical text, to compare files with.
-std::string PartSchemaText(bool float32_statistics);
+std::string PartSchemaText(const ResultSchema& schema);
 
 }  // namespace tallele
 

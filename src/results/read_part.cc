@@ -23,7 +23,8 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view kMethodNames[] = {"score", "firth_approximate", "firth_exact", "spa"};
-constexpr std::string_view kReasonNames[] = {"", "no_variance", "null_failed", "not_converged"};
+constexpr std::string_view kReasonNames[] = {
+    "", "no_variance", "null_failed", "not_converged", "null_firth_failed", "one_tail"};
 
 // Parts are at most some megabytes: read whole, so that what is hashed is what is parsed.
 Result<std::string> ReadFile(const std::string& path, FileEnv& env) {
@@ -53,6 +54,18 @@ std::unique_ptr<parquet::ParquetFileReader> OpenBytes(const std::string& bytes) 
       std::make_shared<arrow::io::BufferReader>(arrow::Buffer::FromString(bytes)));
 }
 
+bool IsKnownSchema(const std::string& text) {
+  for (const bool binary : {false, true}) {
+    for (const bool float32 : {false, true}) {
+      ResultSchema schema;
+      schema.binary = binary;
+      schema.float32_statistics = float32;
+      if (text == PartSchemaText(schema)) return true;
+    }
+  }
+  return false;
+}
+
 Result<void> CheckFooter(const std::string& path, const std::string& bytes,
                          const CommittedPart& part, const std::string& trait,
                          const std::string& plan_hash) {
@@ -76,8 +89,7 @@ Result<void> CheckFooter(const std::string& path, const std::string& bytes,
     return Differs(path, "the part has another number of rows",
                    std::to_string(metadata->num_rows()), std::to_string(part.num_rows));
   }
-  const std::string schema = metadata->schema()->ToString();
-  if (schema != PartSchemaText(false) && schema != PartSchemaText(true)) {
+  if (!IsKnownSchema(metadata->schema()->ToString())) {
     return Differs(path, "the part has columns that this version does not write", "another schema",
                    "that of docs/formats/results.md");
   }
@@ -108,6 +120,13 @@ class GroupReader {
     });
     ReadCoded("STATUS_REASON", kReasonNames,
               [](ResultRow& row, size_t code) { row.status = static_cast<RowStatus>(code); });
+  }
+
+  void ReadBinary() {
+    Read<parquet::Int32Reader>("N_CASES",
+                               [](ResultRow& row, int32_t value) { row.num_cases = value; });
+    ReadReal("A1FREQ_CASES", &ResultRow::a1freq_cases);
+    ReadReal("A1FREQ_CONTROLS", &ResultRow::a1freq_controls);
   }
 
  private:
@@ -171,13 +190,13 @@ class GroupReader {
 };
 
 Result<ResultTable> ReadRows(const std::string& path, const std::string& bytes, VariantRange range,
-                             bool float32) {
+                             const ResultSchema& schema) {
   const auto reader = OpenBytes(bytes);
   const auto metadata = reader->metadata();
-  if (metadata->schema()->ToString() != PartSchemaText(float32)) {
-    return Differs(
-        path, "the part has columns that this run does not write", "another schema",
-        float32 ? "that of --statistic-dtype float32" : "that of docs/formats/results.md");
+  if (metadata->schema()->ToString() != PartSchemaText(schema)) {
+    return Differs(path, "the part has columns that this run does not write", "another schema",
+                   schema.float32_statistics ? "that of --statistic-dtype float32"
+                                             : "that of docs/formats/results.md");
   }
   const auto num_rows = static_cast<size_t>(metadata->num_rows());
   if (num_rows > range.count) {
@@ -191,8 +210,10 @@ Result<ResultTable> ReadRows(const std::string& path, const std::string& bytes, 
     const auto group = reader->RowGroup(g);
     const auto count = static_cast<size_t>(group->metadata()->num_rows());
     if (count > num_rows - done) return NotReadable(path, "row groups of more rows than the file");
-    GroupReader(*group, *metadata->schema(), float32, std::span(table.rows).subspan(done, count))
-        .ReadAll();
+    GroupReader rows(*group, *metadata->schema(), schema.float32_statistics,
+                     std::span(table.rows).subspan(done, count));
+    rows.ReadAll();
+    if (schema.binary) rows.ReadBinary();
     done += count;
   }
   size_t next = range.first;
@@ -227,11 +248,11 @@ Result<void> CheckPart(const std::string& parts_folder, const CommittedPart& par
   }
 }
 
-Result<ResultTable> ReadPart(const std::string& path, VariantRange range, bool float32_statistics,
-                             FileEnv& env) {
+Result<ResultTable> ReadPart(const std::string& path, VariantRange range,
+                             const ResultSchema& schema, FileEnv& env) {
   TALLELE_ASSIGN(const std::string bytes, ReadFile(path, env));
   try {
-    return ReadRows(path, bytes, range, float32_statistics);
+    return ReadRows(path, bytes, range, schema);
   } catch (const std::exception& failure) {
     return NotReadable(path, failure.what());
   }

@@ -20,8 +20,8 @@ Result<void> CheckPart(const std::string& parts_folder, const CommittedPart& par
 
 // The rows of a part in variant order, all numbers as they were written. Errors: not readable, a
 // schema that this version does not write, a variant outside `range`, a text that is none of ours.
-Result<ResultTable> ReadPart(const std::string& path, VariantRange range, bool float32_statistics,
-                             FileEnv& env = PosixFileEnv());
+Result<ResultTable> ReadPart(const std::string& path, VariantRange range,
+                             const ResultSchema& schema, FileEnv& env = PosixFileEnv());
 
 }  // namespace tallele
 

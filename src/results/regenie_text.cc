@@ -1,45 +1,24 @@
 #include "results/regenie_text.h"
 
-#include <cmath>
-
 #include "base/format_number.h"
-#include "cohort/variant_selection.h"
 
 namespace tallele {
-namespace {
-
-void AppendStatistic(double value, bool exists, std::string& out) {
-  out += ' ';
-  if (!exists || !std::isfinite(value)) {
-    out += "NA";
-    return;
-  }
-  AppendSixDigits(value == 0 ? 0.0 : value, out);  // no "-0"
-}
-
-}  // namespace
 
 RegenieText::RegenieText(const ResultSchema& schema, const VariantIndex& variants)
     : schema_(schema), variants_(variants) {}
 
 void RegenieText::AppendHeader(std::string& out) const {
   out += "CHROM GENPOS ID ALLELE0 ALLELE1 A1FREQ ";
+  if (schema_.af_cc) out += "A1FREQ_CASES A1FREQ_CONTROLS ";
   if (schema_.has_info) out += "INFO ";
-  out += "N TEST BETA SE CHISQ LOG10P EXTRA\n";
+  out += "N ";
+  if (schema_.af_cc) out += "N_CASES N_CONTROLS ";
+  out += "TEST BETA SE CHISQ LOG10P EXTRA\n";
 }
 
-void RegenieText::UseChromosome(std::string_view label) {
-  if (label_ == label && !chromosome_.empty()) return;
-  label_ = label;
-  const auto code = ChromosomeCode(label, schema_.num_autosomes);
-  // Variants without a code are left out of a scan; a caller that tests them sees the label.
-  chromosome_ = code ? std::to_string(*code) : label_;
-}
-
-void RegenieText::AppendRow(const ResultRow& row, std::string& out) {
+void RegenieText::AppendRow(const ResultRow& row, const GenotypeCounts*, std::string& out) {
   const VariantRecord variant = variants_[row.variant];
-  UseChromosome(variant.chromosome);
-  out += chromosome_;
+  out += chromosome_.Of(variant.chromosome, schema_.num_autosomes);
   out += ' ';
   AppendInteger(variant.position, out);
   out += ' ';
@@ -49,16 +28,28 @@ void RegenieText::AppendRow(const ResultRow& row, std::string& out) {
   out += ' ';
   out += schema_.ref_first ? variant.second_allele : variant.first_allele;
   AppendStatistic(row.a1freq, true, out);
+  if (schema_.af_cc) {
+    AppendStatistic(row.a1freq_cases, true, out);
+    AppendStatistic(row.a1freq_controls, true, out);
+  }
   if (schema_.has_info) AppendStatistic(row.info, row.info >= 0, out);
   out += ' ';
   AppendInteger(row.n, out);
+  if (schema_.af_cc) {
+    out += ' ';
+    AppendInteger(row.num_cases, out);
+    out += ' ';
+    AppendInteger(row.n - row.num_cases, out);
+  }
   out += ' ';
   out += schema_.test;
   AppendStatistic(row.beta, true, out);
   AppendStatistic(row.se, true, out);
   AppendStatistic(row.chisq, row.chisq >= 0, out);
   AppendStatistic(row.log10p, true, out);
-  out += row.status == RowStatus::kNotConverged ? " TEST_FAIL\n" : " NA\n";
+  out += ' ';
+  out += ExtraOf(row.status);
+  out += '\n';
 }
 
 }  // namespace tallele

@@ -2,35 +2,30 @@
 #define TALLELE_RESULTS_REGENIE_TEXT_H_
 
 #include <string>
-#include <string_view>
 
 #include "genotype/variant_index.h"
 #include "results/result_table.h"
+#include "results/trait_text.h"
 
 namespace tallele {
 
 // Turns rows into the lines of REGENIE's split output file:
-//   CHROM GENPOS ID ALLELE0 ALLELE1 A1FREQ [INFO] N TEST BETA SE CHISQ LOG10P EXTRA
+//   CHROM GENPOS ID ALLELE0 ALLELE1 A1FREQ [A1FREQ_CASES A1FREQ_CONTROLS] [INFO] N
+//   [N_CASES N_CONTROLS] TEST BETA SE CHISQ LOG10P EXTRA
 // with single spaces and six significant digits. One difference on purpose: a statistic that is
 // exactly zero prints 0, where REGENIE prints NA.
-class RegenieText {
+class RegenieText final : public TraitText {
  public:
   // Both arguments must outlive the object.
   RegenieText(const ResultSchema& schema, const VariantIndex& variants);
 
-  // The header line, with its newline.
-  void AppendHeader(std::string& out) const;
-
-  // The line of one row, with its newline.
-  void AppendRow(const ResultRow& row, std::string& out);
+  void AppendHeader(std::string& out) const override;
+  void AppendRow(const ResultRow& row, const GenotypeCounts* counts, std::string& out) override;
 
  private:
-  void UseChromosome(std::string_view label);
-
   const ResultSchema& schema_;
   const VariantIndex& variants_;
-  std::string label_;       // the label that `chromosome_` was made from
-  std::string chromosome_;  // REGENIE's integer code, as text
+  ChromosomeText chromosome_;
 };
 
 }  // namespace tallele

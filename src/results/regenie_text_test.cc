@@ -20,7 +20,7 @@ std::string Print(const ResultSchema& schema, const VariantIndex& variants,
   RegenieText printer(schema, variants);
   std::string text;
   printer.AppendHeader(text);
-  for (const ResultRow& row : table.rows) printer.AppendRow(row, text);
+  for (const ResultRow& row : table.rows) printer.AppendRow(row, nullptr, text);
   return text;
 }
 
@@ -70,7 +70,7 @@ class RegenieTextRow : public testing::Test {
 
   std::string Line() {
     std::string line;
-    RegenieText(schema_, variants_).AppendRow(row_, line);
+    RegenieText(schema_, variants_).AppendRow(row_, nullptr, line);
     return line;
   }
 

@@ -12,6 +12,7 @@
 #include "base/file_env.h"
 #include "base/result.h"
 #include "genotype/variant_index.h"
+#include "results/correction_summary.h"
 
 namespace tallele {
 
@@ -55,6 +56,7 @@ struct PartCounts {
   size_t low_homs = 0;
   size_t not_biallelic = 0;
   size_t high_ploidy = 0;
+  CorrectionSummary corrections;
   bool operator==(const PartCounts&) const = default;
 };
 
@@ -88,6 +90,7 @@ struct RunManifest {
   std::string instruction_set;
   int threads = 0;
   std::string trait_columns;   // which columns the run was asked for
+  std::string text_layout;     // which form of text the run was asked for
   size_t traits = 1;           // of the run, this one included
   size_t traits_left_out = 0;  // those that could not be analysed at all
   std::string started;         // UTC

@@ -22,7 +22,12 @@ RunManifest Example() {
   m.status = RunStatus::kInterrupted;
   m.signal = 15;
   m.problems = {"no predictions for chromosome 5"};
-  m.Record({"part_000000010_000000019.parquet", {10, 10}, 9, 1234, "cd", {1, 2, 3, 4, 5}});
+  m.Record({"part_000000010_000000019.parquet",
+            {10, 10},
+            9,
+            1234,
+            "cd",
+            {1, 2, 3, 4, 5, {6, 7, 8, 9, 10, 11, 12, 13}}});
   m.Record({"part_000000000_000000009.parquet", {0, 10}, 10, 1235, "ef", {}});
   return m;
 }
@@ -36,7 +41,7 @@ TEST(RunManifest, TextReadsBackTheSame) {
   EXPECT_EQ(back->inputs, Example().inputs);
   ASSERT_EQ(back->parts.size(), 2u);
   EXPECT_EQ(back->parts[0].range.first, 0u);
-  EXPECT_EQ(back->parts[1].counts, (PartCounts{1, 2, 3, 4, 5}));
+  EXPECT_EQ(back->parts[1].counts, (PartCounts{1, 2, 3, 4, 5, {6, 7, 8, 9, 10, 11, 12, 13}}));
   EXPECT_EQ(back->signal, 15);
   EXPECT_FALSE(back->IsComplete());
   EXPECT_EQ(*ManifestText(*back), *text);

@@ -150,6 +150,7 @@ VariantIndex Variants(size_t count) {
 TEST(ReadPart, GivesBackEveryBitOfEveryRow) {
   const TempDir folder;
   const VariantIndex variants = Variants(40'000);
+  const ResultSchema schema;
   std::vector<ResultRow> rows;
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (uint32_t v = 0; v < 40'000; v += 1 + v % 3) {
@@ -167,13 +168,13 @@ TEST(ReadPart, GivesBackEveryBitOfEveryRow) {
     row.status = static_cast<RowStatus>(v / 10 % 4);
     rows.push_back(row);
   }
-  auto writer =
-      ParquetPartWriter::Create(folder.File("p.parquet"), {"T", {0, 40'000}, "hash"}, {}, variants);
+  auto writer = ParquetPartWriter::Create(folder.File("p.parquet"), {"T", {0, 40'000}, "hash"},
+                                          schema, variants);
   ASSERT_TRUE(writer.ok());
   ASSERT_TRUE((*writer)->Append(rows).ok());
   const auto published = (*writer)->Finish();
   ASSERT_TRUE(published.ok());
-  const auto table = ReadPart(folder.File("p.parquet"), {0, 40'000}, false);
+  const auto table = ReadPart(folder.File("p.parquet"), {0, 40'000}, {});
   ASSERT_TRUE(table.ok()) << table.error().Message();
   ASSERT_EQ(table->rows.size(), rows.size());
   const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
@@ -186,8 +187,13 @@ TEST(ReadPart, GivesBackEveryBitOfEveryRow) {
                 a.method == b.method && a.status == b.status)
         << i;
   }
-  EXPECT_FALSE(ReadPart(folder.File("p.parquet"), {0, 40'000}, true).ok());
-  EXPECT_FALSE(ReadPart(folder.File("p.parquet"), {1, 40'000}, false).ok());
+  ResultSchema float32;
+  float32.float32_statistics = true;
+  EXPECT_FALSE(ReadPart(folder.File("p.parquet"), {0, 40'000}, float32).ok());
+  ResultSchema binary;
+  binary.binary = true;
+  EXPECT_FALSE(ReadPart(folder.File("p.parquet"), {0, 40'000}, binary).ok());
+  EXPECT_FALSE(ReadPart(folder.File("p.parquet"), {1, 40'000}, {}).ok());
 
   CommittedPart part{"p.parquet",          {0, 40'000},       rows.size(),
                      published->num_bytes, published->sha256, {}};
@@ -203,8 +209,9 @@ TEST(ReadPart, GivesBackEveryBitOfEveryRow) {
 TEST(ReadPart, DamagedPartsAreErrors) {
   const TempDir folder;
   const VariantIndex variants = Variants(10);
+  const ResultSchema schema;
   auto writer =
-      ParquetPartWriter::Create(folder.File("p.parquet"), {"T", {0, 10}, "h"}, {}, variants);
+      ParquetPartWriter::Create(folder.File("p.parquet"), {"T", {0, 10}, "h"}, schema, variants);
   ASSERT_TRUE(writer.ok());
   std::vector<ResultRow> rows(3);
   for (uint32_t v = 0; v < 3; ++v) rows[v].variant = v;
@@ -213,7 +220,7 @@ TEST(ReadPart, DamagedPartsAreErrors) {
   const std::string whole = ReadWholeFile(folder.File("p.parquet"));
   for (size_t size = 0; size < whole.size(); size += 97) {
     folder.Write("cut.parquet", whole.substr(0, size));
-    EXPECT_FALSE(ReadPart(folder.File("cut.parquet"), {0, 10}, false).ok()) << size;
+    EXPECT_FALSE(ReadPart(folder.File("cut.parquet"), {0, 10}, {}).ok()) << size;
   }
 }
 

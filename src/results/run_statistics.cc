@@ -64,7 +64,7 @@ double StreamingMedian::Median() const {
 void TraitStatistics::Add(const ResultTable& table) {
   for (const ResultRow& row : table.rows) {
     ++num_rows_;
-    if (row.status != RowStatus::kSuccess) ++num_failed_rows_;
+    if (!HasStatistic(row.status)) ++num_failed_rows_;
     if (!(row.chisq >= 0) || std::isnan(row.log10p)) continue;
     chisq_.Add(row.chisq);
     if (!top_hit_ || row.log10p > top_hit_->log10p) top_hit_ = row;

@@ -7,8 +7,8 @@
 
 #include "results/output_paths.h"
 #include "results/parquet_part.h"
-#include "results/regenie_text.h"
 #include "results/text_file.h"
+#include "results/trait_text.h"
 
 namespace tallele {
 namespace {
@@ -81,7 +81,7 @@ class ParquetDataset {
 class TraitFilesOutput final : public TraitOutput {
  public:
   TraitFilesOutput(const ResultSchema& schema, const VariantIndex& variants, std::string trait)
-      : schema_(schema), variants_(variants), text_(schema_, variants) {
+      : schema_(schema), variants_(variants) {
     files_.trait = std::move(trait);
   }
 
@@ -97,7 +97,8 @@ class TraitFilesOutput final : public TraitOutput {
   Result<void> OpenText(const std::string& path, bool gzip, FileEnv& env) {
     TALLELE_ASSIGN(text_file_, TextFile::Create(path, gzip, env));
     files_.text_file = path;
-    text_.AppendHeader(lines_);
+    text_ = MakeTraitText(schema_, files_.trait, variants_);
+    text_->AppendHeader(lines_);
     return {};
   }
 
@@ -132,7 +133,9 @@ class TraitFilesOutput final : public TraitOutput {
  private:
   Result<void> AppendText(const ResultTable& table) {
     if (!text_file_) return {};
-    for (const ResultRow& row : table.rows) text_.AppendRow(row, lines_);
+    for (size_t i = 0; i < table.rows.size(); ++i) {
+      text_->AppendRow(table.rows[i], table.counts.empty() ? nullptr : &table.counts[i], lines_);
+    }
     return WriteLines();
   }
 
@@ -147,7 +150,7 @@ class TraitFilesOutput final : public TraitOutput {
   TraitFiles files_;
   std::optional<ParquetDataset> dataset_;
   std::unique_ptr<TextFile> text_file_;
-  RegenieText text_;
+  std::unique_ptr<TraitText> text_;
   std::string lines_;
 };
 
@@ -163,7 +166,7 @@ Result<std::unique_ptr<TraitOutput>> OpenTraitOutput(const OutputRequest& reques
         RunDirectory(request) + "/" + TraitDirectoryName(trait_number, trait);
     TALLELE_TRY(output->OpenParquet(request, folder, env));
   }
-  if (request.regenie_text) {
+  if (request.regenie_text && request.split) {
     const std::string path = RegenieTextPath(request.prefix, trait, request.gzip);
     TALLELE_TRY(output->OpenText(path, request.gzip, env));
   }

@@ -29,6 +29,7 @@ struct OutputRequest {
   bool existing_allowed = false;  // the run directory may hold an earlier run
   size_t variants_per_part = kVariantsPerPart;
   std::string plan_hash;  // for the footers of the parts
+  bool split = true;      // text: one file a trait; else the caller writes a wide one
 };
 
 // Files of one finished trait.

@@ -18,7 +18,7 @@ Result<TraitFiles> WriteDataset(const ParsedRegenieText& parsed, const std::stri
   TALLELE_ASSIGN(auto output, OpenTraitOutput(request, parsed.schema, 1, "T", parsed.variants));
   for (const VariantRange part : PartGrid(parsed.variants)) {
     const auto begin = parsed.table.rows.begin() + static_cast<std::ptrdiff_t>(part.first);
-    const ResultTable rows{{begin, begin + static_cast<std::ptrdiff_t>(part.count)}};
+    const ResultTable rows{{begin, begin + static_cast<std::ptrdiff_t>(part.count)}, {}};
     // Chromosome "3" has no rows: its part must be readable all the same.
     if (parsed.variants[part.first].chromosome != "3") TALLELE_TRY(output->Append(rows));
     TALLELE_TRY(output->FinishPart(part));

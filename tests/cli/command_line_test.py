@@ -91,12 +91,38 @@ class Refusals(WithCohort):
         self.expect(2, ["--peple", "--people"], "simulate", "--peple", "3")
 
     def test_options_of_regenie_that_are_not_here_are_refused_by_name(self):
-        for option in ("--bt", "--firth", "--spa", "--pgen", "--t2e", "--no-split", "--htp",
-                       "--af-cc", "--condition-list", "--interaction", "--set-list", "--loocv",
+        for option in ("--write-null-firth", "--use-null-firth", "--pgen", "--t2e",
+                       "--print-vcov", "--condition-list", "--interaction", "--set-list", "--loocv",
                        "--force-impute", "--apply-rerint", "--use-prs", "--nb", "--skip-dosage-comp",
                        "--t-test", "--extract-or", "--tpheno-file", "--vc-tests", "--compute-corr"):
             self.expect(2, [option], *self.base("r"), option)
         self.expect(2, ["step 1", "REGENIE"], *self.base("r"), "--step", "1")
+
+    def test_options_of_binary_traits_need_binary_traits(self):
+        for option in (["--firth"], ["--spa"], ["--cc12"], ["-1"], ["--pThresh", "0.01"],
+                       ["--minCaseCount", "5"], ["--binary-fallback", "spa"], ["--af-cc"]):
+            self.expect(2, [option[0], "--bt"], *self.base("r"), *option)
+
+    def test_impossible_values_of_binary_options(self):
+        for words, arguments in (
+                (["--approx", "--firth"], ["--approx"]), (["--firth", "--spa"], ["--firth", "--spa"]),
+                (["--pThresh"], ["--pThresh", "0"]), (["--pThresh"], ["--pThresh", "1"]),
+                (["--firth-se"], ["--firth-se"]), (["--firth-se"], ["--firth-se", "--spa"]),
+                (["--binary-fallback", "--firth"], ["--binary-fallback", "spa", "--firth"]),
+                (["--skip-fast-firth"], ["--skip-fast-firth", "--firth"]),
+                (["--htp", "--no-split"], ["--htp", "X", "--no-split"]),
+                (["--exact-p"], ["--exact-p"]), (["--apply-rint"], ["--apply-rint"]),
+                (["--no-split", "parquet"], ["--no-split", "--format", "parquet"])):
+            self.expect(2, words, *self.base("r"), "--bt", *arguments)
+
+    def test_keys_of_the_binary_solvers_that_mean_nothing_here_are_refused(self):
+        for key in ("firth_batch_size", "firth_candidate_capacity", "binary_minimum_variance",
+                    "binary_minimum_probability", "binary_null_coefficient_tolerance",
+                    "binary_relative_variance_tolerance"):
+            with open(self.path("k.toml"), "w") as file:
+                file.write(f"[compute]\n{key} = 1\n")
+            self.expect(2, [key, "Delete the line"], *self.base("r"), "--config",
+                        self.path("k.toml"))
 
     def test_impossible_values_and_combinations(self):
         for words, arguments in (

@@ -151,6 +151,42 @@ class Kills(WithCohort):
         self.assertTrue(self.results("both") == self.reference)
 
 
+class BinaryTraits(unittest.TestCase):
+    def test_a42_binary_traits_resume_with_their_columns_text_and_counts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = lambda name: os.path.join(folder, name)
+            WithCohort.run_tool("simulate", "--out", path("b"), "--people", "1500", "--variants",
+                                "1500", "--chromosomes", "15", "--array-variants", "0",
+                                "--quantitative", "0", "--binary", "2", "--gapped-traits", "2")
+            words = ["regenie", "--bt", "--firth", "--approx", "--af-cc", "--bgen", path("b.bgen"),
+                     "--sample", path("b.sample"), "--phenoFile", path("b_pheno.tsv"), "--pred",
+                     path("b_pred.list"), "--threads", "1", "--bsize", "2", "--format", "both"]
+            whole = WithCohort.run_tool(*words, "--out", path("whole"))
+            process = subprocess.Popen([TALLELE, *words, "--out", path("cut")], env=SLOW,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            parts = path("cut.tallele/trait_0001_BT1/parts")
+            while process.poll() is None and not (os.path.isdir(parts) and len(os.listdir(parts)) > 4):
+                time.sleep(0.002)
+            process.kill()
+            process.wait()
+            text = WithCohort.run_tool("regenie", *words[1:], "--out", path("cut"), "--resume",
+                                       "--pThresh", "0.01", code=2)
+            self.assertIn("p_threshold", text)
+            cut = WithCohort.run_tool(*words, "--out", path("cut"), "--resume")
+            for k in (1, 2):
+                with open(path(f"whole_BT{k}.regenie")) as a, open(path(f"cut_BT{k}.regenie")) as b:
+                    self.assertEqual(a.read(), b.read())
+                for name in os.listdir(path(f"whole.tallele/trait_000{k}_BT{k}/parts")):
+                    with open(path(f"whole.tallele/trait_000{k}_BT{k}/parts/{name}"), "rb") as a, \
+                            open(path(f"cut.tallele/trait_000{k}_BT{k}/parts/{name}"), "rb") as b:
+                        self.assertEqual(a.read(), b.read())
+            corrected = lambda text: [l for l in text.splitlines() if " corrected (" in l]
+            self.assertTrue(corrected(whole))
+            self.assertEqual(corrected(whole), corrected(cut))
+            text = WithCohort.run_tool(*words, "--out", path("cut"), "--resume", "--htp", "X", code=2)
+            self.assertIn("--htp", text)
+
+
 class Folders(WithCohort):
     def test_a41_a43_a45_refusals_and_finished_runs(self):
         text = self.run_tool(*self.arguments("reference"), code=2)

@@ -5,6 +5,7 @@
 
 #include "assoc/execution_plan.h"
 #include "base/format_number.h"
+#include "config/binary_option_table.h"
 #include "config/option_table.h"
 
 namespace tallele {
@@ -21,8 +22,10 @@ OptionValue OtherValue(const OptionSpec& spec) {
       return {{FormatExactly(
           spec.default_value.empty() ? 0.5 : std::stod(spec.default_value) / 2 + 0.125)}};
     case OptionType::kChoice:
-      for (const Choice& choice : spec.choices) {
-        if (choice.value != spec.default_value && choice.refusal.empty()) return {{choice.value}};
+      // The last: without a default the first choice stands for it.
+      for (auto choice = spec.choices.rbegin(); choice != spec.choices.rend(); ++choice) {
+        if (choice->value != spec.default_value && choice->refusal.empty())
+          return {{choice->value}};
       }
       return {{spec.default_value}};
     default:
@@ -44,9 +47,15 @@ TEST(PlanOptions, A43EveryOptionThatChangesResultsIsCompared) {
     const OptionValue other = OtherValue(spec);
     if (other.items.front() == spec.default_value) continue;  // no other choice is accepted
     RegenieSettings before;
+    if (spec.binary_only) before.scan.cohort.family = TraitFamily::kBinary;
+    if (spec.key == "approx") before.firth = true;
     if (!spec.default_value.empty()) spec.apply({{spec.default_value}}, before);
     RegenieSettings after = before;
     spec.apply(other, after);
+    // Joins the spellings of a correction; which combinations it refuses does not matter here.
+    for (RegenieSettings* settings : {&before, &after}) {
+      [[maybe_unused]] const Result<void> ignored = ChooseCorrection(*settings);
+    }
     EXPECT_EQ(Compared(before.scan) != Compared(after.scan), spec.changes_results)
         << spec.section << "." << spec.key;
   }

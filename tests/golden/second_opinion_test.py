@@ -65,6 +65,59 @@ class Plink(unittest.TestCase):
         self.assertGreater(compared, 1000)
 
 
+    def test_firth_regression_of_the_golden_cohort(self):
+        """PLINK's Firth regression is the full model, as --firth without --approx is. BETA and SE
+        agree; the test does not (PLINK's is Wald's, this one the likelihood ratio)."""
+        golden = os.path.join(FIXTURES, "golden")
+        with tempfile.TemporaryDirectory() as folder:
+            out = scan(folder, "--bgen", f"{golden}/imputed.bgen", "--sample",
+                       f"{golden}/imputed.sample", "--ref-first", "--phenoFile",
+                       f"{golden}/phenotypes_bt12.tsv", "--phenoCol", "BT1", "--covarFile",
+                       f"{golden}/cov_num.tsv", "--bt", "-1", "--firth", "--pThresh", "0.05")
+            ours = {(r["CHROM"], r["GENPOS"], r["ID"]): r for r in read_table(out + "_BT1.regenie")}
+        compared = 0
+        for row in read_table(os.path.join(golden, "plink2", "bt12_firth.BT1.glm.firth")):
+            mine = ours.get((row["CHROM"], row["POS"], row["ID"]))
+            if row["TEST"] != "ADD" or mine is None or int(row["OBS_CT"]) != 2200:
+                continue
+            effect = row.get("BETA") or row.get("OR")
+            if "NA" in (effect, mine["BETA"]) or float(mine["LOG10P"]) < 1.5:
+                continue  # not certainly corrected
+            sign = 1 if row["A1"] == mine["ALLELE1"] else -1
+            beta = sign * (float(effect) if "BETA" in row else math.log(float(effect)))
+            se = float(row.get("SE") or row["LOG(OR)_SE"])
+            self.assertLessEqual(abs(float(mine["BETA"]) - beta), 5e-3 * se + 1e-3 * abs(beta), row)
+            self.assertLessEqual(abs(float(mine["SE"]) - se), 5e-3 * se, row)
+            compared += 1
+        self.assertGreater(compared, 30)
+
+
+class RegenieExample(unittest.TestCase):
+    def test_the_file_that_regenie_ships(self):
+        """Its predictions were zero. All but a few rows are uncorrected ones."""
+        example = os.path.join(FIXTURES, "regenie-example")
+        with tempfile.TemporaryDirectory() as folder:
+            out = os.path.join(folder, "scan")
+            done = subprocess.run(
+                [TALLELE, "regenie", "--step", "2", "--bt", "--firth", "--approx", "--pThresh",
+                 "0.01", "--ignore-pred", "--bgen", f"{example}/example.bgen", "--phenoFile",
+                 f"{example}/phenotype_bin.txt", "--phenoCol", "Y1", "--covarFile",
+                 f"{example}/covariates.txt", "--remove", f"{example}/fid_iid_to_remove.txt",
+                 "--bsize", "200", "--format", "regenie", "--out", out],
+                capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            ours = read_table(out + "_Y1.regenie")
+        theirs = read_table(os.path.join(example, "test_bin_out_firth_Y1.regenie"))
+        self.assertEqual(len(ours), len(theirs))
+        for mine, row in zip(ours, theirs):
+            for column, text in row.items():
+                if column in ("A1FREQ", "INFO", "BETA", "SE", "CHISQ", "LOG10P"):
+                    got, want = float(mine[column]), float(text)
+                    self.assertLessEqual(abs(got - want), 1e-4 * abs(want) + 1e-6, (mine, row))
+                else:
+                    self.assertEqual(mine[column], text)
+
+
 class RealPeople(unittest.TestCase):
     def test_a_simulated_trait_in_the_1000_genomes(self):
         prefix = os.path.join(FIXTURES, "1kg-phase1", "1kg")

@@ -142,6 +142,7 @@ std::vector<ResultTable> InMemoryScan::Run(CpuTarget target, size_t width) const
   inputs.loco = loco.empty() ? nullptr : &predictions;
   for (const Sex sex : cohort.base_sex) inputs.is_male.push_back(sex == Sex::kMale);
   inputs.target = target;
+  if (is_binary) inputs.binary = &binary;
   NullModelFitter fitter(inputs);
   std::vector<size_t> traits(cohort.traits.size());
   std::iota(traits.begin(), traits.end(), 0);
@@ -151,7 +152,9 @@ std::vector<ResultTable> InMemoryScan::Run(CpuTarget target, size_t width) const
   EXPECT_TRUE(report.problems.empty());
 
   const VariantIndex index = IndexOf(*this);
-  BlockTester tester(settings, index);
+  const BinaryCorrector corrector(binary, *basis, target);
+  tbb::enumerable_thread_specific<CorrectionScratch> scratch;
+  BlockTester tester(settings, index, corrector, scratch);
   std::vector<TraitRows> rows(traits.size());
   SkippedVariants skipped;
   VariantBlock block;

@@ -36,6 +36,8 @@ struct InMemoryScan {
   std::string chromosome = "1";
   int chromosome_code = 1;
   TestSettings settings;  // no filters unless set
+  bool is_binary = false;
+  BinaryOptions binary;
 
   // Rows of each trait, by the engine. `width`: variants in a block.
   std::vector<ResultTable> Run(CpuTarget target, size_t width) const;

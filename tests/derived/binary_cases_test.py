@@ -1,0 +1,381 @@
+"""Runs the built program on small made-up case-control cohorts and compares every printed number
+with the definition of the test (binary_oracle.py). Covers what REGENIE's reference files lack: gaps
+that differ between traits, large offsets, deep and phased data, separation, traits that fail alone,
+failed corrections, the 1/2 coding, and the layouts of the text files.
+
+usage: binary_cases_test.py PATH_TO_TALLELE
+"""
+
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from bgen_bytes import Variant, write_bgen  # noqa: E402
+from binary_oracle import approximate_firth, exact_firth, score_test  # noqa: E402
+
+TALLELE = sys.argv.pop(1) if len(sys.argv) > 1 else "tallele"
+PEOPLE = 150
+OFFSETS = {"B1": lambda rng: rng.gauss(0, 1), "B2": lambda rng: 5 + rng.gauss(0, 0.5),
+           "B3": lambda rng: -5 + rng.gauss(0, 0.5)}
+
+
+def call(rng, frequency, top):
+    copies = sum(rng.random() < frequency for _ in range(2))
+    sure = [0, 0, 0]
+    blur = rng.randrange(0, top // 6)
+    sure[2 - copies] = top - blur
+    sure[rng.randrange(3)] += blur
+    return (sure[0], sure[1])
+
+
+class Cohort:
+    def __init__(self):
+        rng = random.Random(7)
+        self.ids = [(f"F{i}", f"P{i}") for i in range(PEOPLE)]
+        self.age = [rng.gauss(55, 8) for _ in self.ids]
+        self.pc = [rng.gauss(0, 1) for _ in self.ids]
+        self.loco = {t: [make(rng) for _ in self.ids] for t, make in OFFSETS.items()}
+        self.risk = [rng.random() for _ in self.ids]
+        self.variants = [Variant("1", 100 + k, f"v{k}", ("A", "C"),
+                                 [call(rng, 0.04 + 0.09 * k, 255) for _ in self.ids])
+                         for k in range(11)]
+        for k in (2, 5):
+            for i in (3, 77, 110):
+                self.variants[k].calls[i] = None
+        deep = [call(rng, 0.3, 65535) for _ in self.ids]
+        self.variants.append(Variant("1", 300, "bits16", ("A", "C"), deep, bits=16))
+        phased = [(rng.randrange(256), rng.randrange(256)) for _ in self.ids]
+        self.variants.append(Variant("1", 310, "phased", ("A", "C"), phased, phased=True))
+        strong = [call(rng, 0.75 if r > 0.7 else 0.25, 255) for r in self.risk]
+        self.variants.append(Variant("1", 320, "strong", ("A", "C"), strong))
+        rare = [(0, 0)] * PEOPLE
+        self.carriers = [i for i, r in enumerate(self.risk) if r > 0.93][:8]
+        for i in self.carriers:
+            rare[i] = (0, 255)
+        self.variants.append(Variant("1", 330, "rare", ("A", "C"), rare))
+        tiny = [(0, 0)] * PEOPLE
+        for i in self.carriers[:4]:
+            tiny[i] = (0, 1)
+        self.variants.append(Variant("1", 340, "tiny", ("A", "C"), tiny))
+        self.variants.append(Variant("1", 350, "constant", ("A", "C"), [(255, 0)] * PEOPLE))
+        self.traits = {
+            "B1": [int(r > 0.7) for r in self.risk],
+            "B2": [int(r > 0.6) if i % 6 else None for i, r in enumerate(self.risk)],
+            "B3": [int(r > 0.8) if i % 4 != 1 else None for i, r in enumerate(self.risk)],
+        }
+
+    def write(self, folder, traits=None, coding=(0, 1), covariates=None):
+        path = lambda name: os.path.join(folder, name)  # noqa: E731
+        write_bgen(path("g.bgen"), self.variants, PEOPLE)
+        with open(path("g.sample"), "w") as f:
+            f.write("ID_1 ID_2 missing\n0 0 0\n" + "".join(f"{a} {b} 0\n" for a, b in self.ids))
+        traits = traits or self.traits
+        with open(path("pheno.txt"), "w") as f:
+            f.write("FID IID " + " ".join(traits) + "\n")
+            for i, (fid, iid) in enumerate(self.ids):
+                cells = ["NA" if t[i] is None else str(coding[t[i]]) for t in traits.values()]
+                f.write(" ".join([fid, iid, *cells]) + "\n")
+        covariates = covariates or {"age": self.age, "pc": self.pc}
+        with open(path("covar.txt"), "w") as f:
+            f.write("FID IID " + " ".join(covariates) + "\n")
+            for i, (fid, iid) in enumerate(self.ids):
+                f.write(" ".join([fid, iid, *(repr(c[i]) for c in covariates.values())]) + "\n")
+        with open(path("pred.list"), "w") as f:
+            for t in traits:
+                f.write(f"{t} {t}.loco\n")
+                with open(path(f"{t}.loco"), "w") as g:
+                    g.write("FID_IID " + " ".join("_".join(x) for x in self.ids) + "\n1 ")
+                    g.write(" ".join(map(repr, self.loco.get(t, [0.0] * PEOPLE))) + "\n")
+
+
+def dosage(variant, value):
+    if value is None:
+        return None
+    top = (1 << variant.bits) - 1
+    return (value[0] + value[1]) / top if variant.phased else (2 * value[0] + value[1]) / top
+
+
+def read_rows(path):
+    with open(path) as f:
+        header = f.readline().split()
+        return {r[2]: dict(zip(header, r)) for r in (line.split() for line in f)}
+
+
+class BinaryCases(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cohort = Cohort()
+
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.folder = self.temporary.name
+        self.cohort.write(self.folder)
+
+    def tearDown(self):
+        self.temporary.cleanup()
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def scan(self, name, *extra, code=0):
+        done = subprocess.run(
+            [TALLELE, "regenie", "--bt", "--bgen", self.path("g.bgen"), "--sample",
+             self.path("g.sample"), "--phenoFile", self.path("pheno.txt"), "--covarFile",
+             self.path("covar.txt"), "--minMAC", "0.5", "--format", "regenie", "--out",
+             self.path(name), *([] if "--ignore-pred" in extra else ["--pred",
+                                                                   self.path("pred.list")]),
+             *extra], capture_output=True, text=True)
+        self.log = done.stdout + done.stderr
+        self.assertEqual(done.returncode, code, self.log)
+        return {t: read_rows(self.path(f"{name}_{t}.regenie")) for t in ("B1", "B2", "B3")
+                if os.path.exists(self.path(f"{name}_{t}.regenie"))}
+
+    def inputs(self, trait, variant, pred=True):
+        """Covariate rows, y, offset and mean-filled dosage of the people of a trait."""
+        c = self.cohort
+        people = [i for i in range(PEOPLE) if c.traits[trait][i] is not None]
+        mean_age = sum(c.age) / PEOPLE
+        rows = [[1.0, (c.age[i] - mean_age) / 10, c.pc[i]] for i in people]
+        g = [dosage(variant, variant.calls[i]) for i in people]
+        seen = [x for x in g if x is not None]
+        mean = math.fsum(seen) / len(seen)
+        self.mac = min(math.fsum(seen), 2 * len(seen) - math.fsum(seen))
+        return (rows, [c.traits[trait][i] for i in people],
+                [c.loco[trait][i] if pred else 0.0 for i in people],
+                [mean if x is None else x for x in g])
+
+    def compare(self, found, expected, tolerance, what):
+        for column in ("BETA", "SE", "CHISQ"):
+            got, want = float(found[column]), expected[column]
+            slack = tolerance * abs(want) + (tolerance * expected["SE"] if column == "BETA" else 1e-7)
+            self.assertLessEqual(abs(got - want), slack, f"{what}: {column} {got} {want}")
+
+    def usable(self):
+        return [v for v in self.cohort.variants if v.name not in ("constant", "tiny")]
+
+    def test_score_with_gaps_offsets_and_every_depth(self):
+        rows = self.scan("score")
+        for trait in rows:
+            for v in self.usable():
+                want = score_test(*self.inputs(trait, v))
+                self.compare(rows[trait][v.name], want, 2e-5, f"{trait} {v.name}")
+
+    def test_a_trait_alone_prints_the_same_bytes(self):
+        for flags in ([], ["--firth", "--approx", "--pThresh", "0.5"], ["--spa", "--pThresh", "0.5"]):
+            self.scan("all", *flags)
+            for trait in self.cohort.traits:
+                self.scan("alone", *flags, "--phenoCol", trait, "--bsize", "3", "--threads", "1")
+                with open(self.path(f"all_{trait}.regenie")) as a, \
+                        open(self.path(f"alone_{trait}.regenie")) as b:
+                    self.assertEqual(a.read(), b.read(), f"{trait} {flags}")
+
+    def test_approximate_firth_over_everyone_is_the_penalised_maximum(self):
+        rows = self.scan("firth", "--firth", "--approx", "--pThresh", "0.3", "--skip-fast-firth")
+        corrected = 0
+        for trait in rows:
+            for v in self.usable():
+                inputs = self.inputs(trait, v)
+                score = score_test(*inputs)
+                if score["CHISQ"] < 1.0743:  # p above 0.3
+                    self.compare(rows[trait][v.name], score, 2e-5, v.name)
+                    continue
+                corrected += 1
+                self.compare(rows[trait][v.name], approximate_firth(*inputs), 2e-3,
+                             f"{trait} {v.name}")
+        self.assertGreater(corrected, 8)
+
+    def test_exact_firth_is_the_penalised_maximum(self):
+        rows = self.scan("exact", "--firth", "--pThresh", "0.3", "--phenoCol", "B1")
+        for v in self.usable():
+            inputs = self.inputs("B1", v)
+            if score_test(*inputs)["CHISQ"] > 1.0743:
+                self.compare(rows["B1"][v.name], exact_firth(*inputs), 2e-3, v.name)
+
+    def test_firth_se_changes_se_alone(self):
+        plain = self.scan("a", "--firth", "--approx", "--pThresh", "0.3")
+        other = self.scan("b", "--firth", "--approx", "--pThresh", "0.3", "--firth-se")
+        changed = 0
+        for trait in plain:
+            for name, row in plain[trait].items():
+                twin = other[trait][name]
+                if row == twin:
+                    continue
+                changed += 1
+                self.assertEqual({**row, "SE": ""}, {**twin, "SE": ""})
+                self.assertAlmostEqual(float(twin["SE"]) * math.sqrt(float(twin["CHISQ"])),
+                                       abs(float(twin["BETA"])), delta=2e-5 * abs(float(twin["BETA"])))
+        self.assertGreater(changed, 5)
+
+    def test_allele_flip_turns_the_sign(self):
+        for flags in ([], ["--firth", "--approx", "--pThresh", "0.5"], ["--spa", "--pThresh", "0.5"]):
+            first = self.scan("first", *flags)
+            second = self.scan("second", *flags, "--ref-first")
+            for trait in first:
+                for name, row in first[trait].items():
+                    twin = second[trait][name]
+                    for column in ("SE", "CHISQ", "LOG10P", "N"):
+                        self.assertEqual(row[column], twin[column], f"{name} {column} {flags}")
+                    if row["BETA"] != "NA":
+                        self.assertAlmostEqual(float(row["BETA"]), -float(twin["BETA"]))
+
+    def test_covariates_may_be_moved_scaled_and_repeated(self):
+        plain = self.scan("plain", "--firth", "--approx")
+        age, pc = self.cohort.age, self.cohort.pc
+        self.cohort.write(self.folder, covariates={
+            "age": [1e6 + 3 * a for a in age], "pc": [-0.01 * p for p in pc],
+            "sum": [a + p for a, p in zip(age, pc)]})
+        moved = self.scan("moved", "--firth", "--approx")
+        for trait in plain:
+            for name, row in plain[trait].items():
+                for column in ("BETA", "SE", "CHISQ", "LOG10P"):
+                    a, b = row[column], moved[trait][name][column]
+                    if a != b:
+                        self.assertAlmostEqual(float(a), float(b), delta=1e-4 * abs(float(a)) + 1e-7)
+
+    def test_constant_variants_have_no_number(self):
+        rows = self.scan("constant")
+        for trait in rows:
+            self.assertNotIn("constant", rows[trait])  # its minor allele count is 0
+        tiny = self.scan("tiny", "--minMAC", "0.5")
+        self.assertNotIn("tiny", tiny["B1"])
+
+    def test_all_carriers_are_cases(self):
+        self.assertTrue(all(self.cohort.traits["B1"][i] for i in self.cohort.carriers))
+        rows = self.scan("carriers", "--firth", "--approx", "--pThresh", "0.5")
+        row = rows["B1"]["rare"]
+        self.assertEqual(row["EXTRA"], "NA")
+        self.assertGreater(float(row["BETA"]), 0)
+        self.assertLess(float(row["BETA"]), 20)
+
+    def test_a_failed_correction_keeps_the_score_estimate(self):
+        """One step and no more: nothing converges, and the row says so."""
+        with open(self.path("limits.toml"), "w") as f:
+            f.write("[compute]\nfirth_maximum_iterations = 4\nfirth_gradient_tolerance = 1e-12\n")
+        score = self.scan("score")
+        firth = self.scan("failed", "--firth", "--approx", "--pThresh", "0.3", "--config",
+                          self.path("limits.toml"))
+        failed = 0
+        for trait in score:
+            for name, row in score[trait].items():
+                other = firth[trait][name]
+                if other["EXTRA"] != "TEST_FAIL":
+                    continue
+                failed += 1
+                self.assertEqual((other["BETA"], other["SE"]), (row["BETA"], row["SE"]))
+                self.assertEqual((other["CHISQ"], other["LOG10P"]), ("NA", "NA"))
+        self.assertGreater(failed, 3)
+        self.assertIn("failed: not converged", self.log)
+
+    def test_traits_that_cannot_be_analysed_end_alone(self):
+        traits = dict(self.cohort.traits)
+        traits["ONE_CLASS"] = [0] * PEOPLE
+        traits["FEW"] = [int(i < 4) for i in range(PEOPLE)]
+        traits["SPLIT"] = [int(a > 55) for a in self.cohort.age]  # a covariate tells them apart
+        self.cohort.write(self.folder, traits=traits)
+        rows = self.scan("mixed", "--ignore-pred", code=3)
+        self.assertEqual(sorted(rows), ["B1", "B2", "B3"])
+        for name, reason in (("ONE_CLASS", "same class"), ("FEW", "4 cases"), ("SPLIT", "separate")):
+            self.assertFalse(os.path.exists(self.path(f"mixed_{name}.regenie")))
+            self.assertRegex(self.log, f"{name}.*{reason}")
+        self.cohort.write(self.folder)
+        alone = self.scan("alone", "--ignore-pred")
+        self.assertEqual(alone, rows)
+
+    def test_a_lower_case_limit_tests_the_trait(self):
+        few = [int(i in (3, 40, 71, 99)) for i in range(PEOPLE)]
+        self.cohort.write(self.folder, traits={"B1": few})
+        self.cohort.traits["B1"], keep = few, self.cohort.traits["B1"]
+        try:
+            rows = self.scan("few", "--ignore-pred", "--minCaseCount", "3")
+            for v in self.usable():
+                self.compare(rows["B1"][v.name], score_test(*self.inputs("B1", v, pred=False)),
+                             2e-5, v.name)
+        finally:
+            self.cohort.traits["B1"] = keep
+
+    def test_the_fail_policy_ends_the_run(self):
+        """An offset that no model can follow: null models of chromosome 1 fail."""
+        with open(self.path("B2.loco"), "w") as g:
+            g.write("FID_IID " + " ".join("_".join(x) for x in self.cohort.ids) + "\n1 ")
+            g.write(" ".join("1e9" if (t or 0) else "-1e9" for t in self.cohort.traits["B2"]) + "\n")
+        rows = self.scan("warned", code=3)
+        self.assertRegex(self.log, "B2.*chromosome 1")
+        for row in rows["B2"].values():
+            self.assertEqual((row["BETA"], row["LOG10P"], row["EXTRA"]), ("NA", "NA", "TEST_FAIL"))
+        self.assertEqual(rows["B1"]["v3"]["EXTRA"], "NA")
+        with open(self.path("fail.toml"), "w") as f:
+            f.write('[compute]\nnull_logistic_nonconvergence_policy = "fail"\n')
+        self.scan("ended", "--config", self.path("fail.toml"), code=1)
+        self.assertRegex(self.log, "B2.*chromosome 1")
+
+    def test_codings(self):
+        plain = self.scan("zero_one")
+        self.cohort.write(self.folder, coding=(1, 2))
+        self.scan("refused", code=1)
+        self.assertIn("--cc12", self.log)
+        for flag in ("-1", "--cc12"):
+            self.assertEqual(self.scan("one_two" + flag, flag), plain)
+        self.cohort.write(self.folder)
+        self.scan("other", "--cc12", code=1)
+        self.assertIn("leave --cc12", self.log)
+
+    def test_case_columns(self):
+        rows = self.scan("af", "--af-cc")
+        for trait in rows:
+            for v in self.usable():
+                people = [i for i in range(PEOPLE) if self.cohort.traits[trait][i] is not None
+                          and v.calls[i] is not None]
+                for value, column, number in ((1, "A1FREQ_CASES", "N_CASES"),
+                                              (0, "A1FREQ_CONTROLS", "N_CONTROLS")):
+                    there = [dosage(v, v.calls[i]) for i in people
+                             if self.cohort.traits[trait][i] == value]
+                    row = rows[trait][v.name]
+                    self.assertEqual(int(row[number]), len(there))
+                    self.assertAlmostEqual(float(row[column]), sum(there) / (2 * len(there)),
+                                           delta=1e-6)
+
+    def test_wide_text_has_the_split_numbers(self):
+        split = self.scan("split", "--firth", "--approx")
+        self.scan("wide", "--firth", "--approx", "--no-split")
+        wide = read_rows(self.path("wide.regenie"))
+        with open(self.path("wide.regenie.Ydict")) as f:
+            self.assertEqual(f.read(), "Y1 B1\nY2 B2\nY3 B3\n")
+        self.assertGreater(len(wide), 10)
+        for name, row in wide.items():
+            for k, trait in enumerate(("B1", "B2", "B3"), 1):
+                for column in ("BETA", "SE", "CHISQ", "LOG10P"):
+                    own = split[trait].get(name, {}).get(column, "NA")
+                    self.assertEqual(row[f"{column}.Y{k}"], own, f"{name} {trait} {column}")
+
+    def test_meta_analysis_table_of_a_score_test(self):
+        """Without Firth the effect is the allelic odds ratio of the counts."""
+        rows = self.scan("score")
+        self.scan("htp", "--htp", "COHORT")
+        with open(self.path("htp_B1.regenie")) as f:
+            header = f.readline().rstrip("\n").split("\t")
+            table = [dict(zip(header, line.rstrip("\n").split("\t"))) for line in f]
+        self.assertEqual(len(table), len(rows["B1"]))
+        for row in table:
+            v = next(v for v in self.cohort.variants if v.name == row["Name"])
+            counts = {0: [0, 0, 0], 1: [0, 0, 0]}
+            for i, value in enumerate(v.calls):
+                if value is not None:
+                    counts[self.cohort.traits["B1"][i]][min(2, int(dosage(v, value) + 0.5))] += 1
+            for y, name in ((1, "Cases"), (0, "Controls")):
+                self.assertEqual([int(row[f"{name}_{k}"]) for k in ("Ref", "Het", "Alt")], counts[y])
+            alt = {y: 2 * c[2] + c[1] + 0.5 for y, c in counts.items()}
+            ref = {y: 2 * c[0] + c[1] + 0.5 for y, c in counts.items()}
+            self.assertAlmostEqual(float(row["Effect"]), alt[1] * ref[0] / (ref[1] * alt[0]),
+                                   delta=1e-5 * float(row["Effect"]))
+            self.assertEqual(row["Model"], "ADD-WGR-LOG")
+            p = 10 ** -float(rows["B1"][row["Name"]]["LOG10P"])
+            self.assertAlmostEqual(float(row["Pval"]), p, delta=1e-3 * p)  # LOG10P has six digits
+
+
+if __name__ == "__main__":
+    unittest.main()
