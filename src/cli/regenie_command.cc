@@ -9,6 +9,7 @@
 #include <ctime>
 #include <string_view>
 
+#include "assoc/dry_run.h"
 #include "assoc/finished_run.h"
 #include "assoc/scan.h"
 #include "base/atomic_file.h"
@@ -209,6 +210,29 @@ void TellEnd(const Result<ScanSummary>& summary, const CancelToken& cancel, Even
   events.Event("run_finished", fields);
 }
 
+void PrintForecast(const ScanForecast& forecast, Console& console) {
+  console.Print(fmt::format(
+      "\nForecast from {} variants, {:.1f} us each on one thread; results are not touched",
+      forecast.sampled_variants, forecast.seconds_per_variant * 1e6));
+  for (const ScanForecast::Chromosome& chromosome : forecast.chromosomes) {
+    console.Print(fmt::format("  chromosome {}: {} variants, {:.1f} s, {:.1f} MB", chromosome.label,
+                              FormatThousands(static_cast<int64_t>(chromosome.num_variants)),
+                              chromosome.seconds,
+                              static_cast<double>(chromosome.output_bytes) / 1e6));
+  }
+  console.Print(fmt::format("  all: {:.1f} s, {:.1f} MB of output, about {} MB of memory",
+                            forecast.seconds, static_cast<double>(forecast.output_bytes) / 1e6,
+                            forecast.memory_bytes >> 20));
+}
+
+int DryRun(const ScanPlan& plan, Console& console) {
+  for (const std::string& line : plan.Describe()) console.Print(line);
+  const auto forecast = ForecastScan(plan);
+  if (!forecast.ok()) return Fail(forecast.error());
+  PrintForecast(*forecast, console);
+  return plan.problems().empty() ? kExitSuccess : kExitPartial;
+}
+
 // A run that was asked to resume and has nothing to do.
 int ReportFinished(const FinishedRun& run, Console& console) {
   console.Print("The run is finished already: nothing to do");
@@ -238,6 +262,7 @@ int RunRegenie(std::span<const std::string> arguments, ResolvedOptions options,
   LogStart(options, console);
   const auto plan = PlanScan(settings.scan, console);
   if (!plan.ok()) return Fail(plan.error());
+  if (settings.dry_run) return DryRun(**plan, console);
   // The folder is taken and the log opened after planning, so that a refused run leaves nothing.
   const auto run = BeginScan(**plan, console);
   if (!run.ok()) return Fail(run.error());

@@ -543,6 +543,16 @@ Specs TelemetryOptions() {
 Specs SafetyOptions() {
   return {
       {.group = kSafety,
+       .flags = {{"--dry-run"}},
+       .section = "diagnostics",
+       .key = "dry_run",
+       .type = OptionType::kFlag,
+       .help = "Check everything, time some blocks, print the plan with the expected time, memory "
+               "and output of each chromosome, and write nothing",
+       .default_value = "false",
+       .changes_results = false,
+       .apply = [](const Value& v, Settings& s) { s.dry_run = v.Truth(); }},
+      {.group = kSafety,
        .flags = {{"--resume"}},
        .section = "output",
        .key = "resume",

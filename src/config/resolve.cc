@@ -50,7 +50,9 @@ std::string TomlValue(const OptionSpec& spec, const OptionValue& value) {
 }
 
 // What is said for one start of a run: the file that repeats the run must not say it.
-bool IsOneTime(const OptionSpec& spec) { return spec.key == "resume" || spec.key == "overwrite"; }
+bool IsOneTime(const OptionSpec& spec) {
+  return spec.key == "resume" || spec.key == "overwrite" || spec.key == "dry_run";
+}
 
 std::string EffectiveToml(const OptionLayer& merged) {
   std::map<std::string, std::string> sections;

@@ -151,6 +151,17 @@ class Kills(WithCohort):
         self.assertTrue(self.results("both") == self.reference)
 
 
+class DryRuns(WithCohort):
+    def test_a_dry_run_forecasts_and_writes_nothing(self):
+        before = sorted(os.listdir(self.folder))
+        text = self.run_tool(*self.arguments("dry", "--dry-run"))
+        self.assertIn("chromosome 22: 300 variants", text)
+        self.assertIn("MB of memory", text)
+        self.assertEqual(sorted(os.listdir(self.folder)), before)
+        self.run_tool(*self.arguments("dry", "--dry-run", "--covarCol", "batch,nothing"),
+                      code=1)
+
+
 class BinaryTraits(unittest.TestCase):
     def test_a42_binary_traits_resume_with_their_columns_text_and_counts(self):
         with tempfile.TemporaryDirectory() as folder:
