@@ -1,7 +1,9 @@
 #ifndef TALLELE_ASSOC_SCAN_H_
 #define TALLELE_ASSOC_SCAN_H_
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,8 @@
 #include "base/cancel_token.h"
 #include "base/event_sink.h"
 #include "base/result.h"
+#include "results/correction_summary.h"
+#include "results/scan_profile.h"
 #include "results/trait_output.h"
 
 namespace tallele {
@@ -30,18 +34,6 @@ class ScanPlan {
   virtual size_t num_traits() const = 0;
 };
 
-// What became of the rows of a binary trait whose score test passed the threshold.
-struct CorrectionSummary {
-  size_t candidates = 0;
-  size_t carriers_only = 0;  // summed over carriers, or carriers and a normal remainder
-  size_t pseudo_data = 0;    // Firth fits by stage
-  size_t newton = 0;
-  size_t both_tails = 0;  // saddlepoints
-  size_t near_tail = 0;
-  size_t not_converged = 0;  // failures
-  size_t null_failed = 0;
-};
-
 struct TraitSummary {
   TraitFiles files;
   size_t num_rows = 0;
@@ -59,17 +51,34 @@ struct ScanSummary {
   std::vector<TraitSummary> traits;
   std::string wide_text_file;          // --no-split; empty: not written
   std::vector<TraitProblem> problems;  // non-empty: exit code 3
-  size_t num_variants = 0;
+  size_t num_variants = 0;             // tested by this attempt
+  size_t num_restored_variants = 0;    // finished by earlier ones
+  uint64_t num_part_bytes = 0;         // of the parts that this attempt published
   size_t num_not_biallelic = 0;
   size_t num_high_ploidy = 0;
   std::vector<std::string> skipped_ids;  // of those two kinds, bounded list
   double seconds = 0;
+  std::optional<ScanProfile> profile;  // with Telemetry::kProfile
 };
 
 // Opens genotypes, tables and predictions and checks everything that can be checked.
 Result<std::unique_ptr<ScanPlan>> PlanScan(const ScanRequest& request, EventSink& events);
 
-// Runs it. On an error or a cancellation nothing incomplete is under a final name.
+// A run that has taken its folder; the folder is free again when it is destroyed.
+class ScanRun {
+ public:
+  virtual ~ScanRun() = default;
+};
+
+// Takes the run folder: the lock, what an earlier attempt left, the manifests. `plan` must outlive
+// the run.
+Result<std::unique_ptr<ScanRun>> BeginScan(const ScanPlan& plan, EventSink& events);
+
+// Runs it. On an error or a cancellation nothing incomplete is under a final name, and finished
+// parts stay for --resume.
+Result<ScanSummary> RunScan(const ScanPlan& plan, ScanRun& run, EventSink& events,
+                            const CancelToken& cancel);
+// Both in one.
 Result<ScanSummary> RunScan(const ScanPlan& plan, EventSink& events, const CancelToken& cancel);
 
 }  // namespace tallele

@@ -4,9 +4,12 @@
 #include <exception>
 #include <new>
 
+#include "assoc/execution_plan.h"
 #include "assoc/open_genotypes.h"
+#include "assoc/resume.h"
 #include "base/machine.h"
 #include "kernels/normal_tail.h"
+#include "results/input_files.h"
 #include "results/output_paths.h"
 
 namespace tallele {
@@ -17,6 +20,24 @@ constexpr size_t kSmallestBlockWidth = 32;
 constexpr size_t kFewDegreesOfFreedom = 10;
 // Blocks of all workers together take at most this much, and at most a quarter of what is free.
 constexpr uint64_t kBlockMemory = uint64_t{400} << 20;
+
+Result<void> CheckSafety(const ScanRequest& request) {
+  if (request.safety.existing != ExistingRun::kResume) return {};
+  if (request.format == OutputFormat::kRegenie) {
+    return UsageError("--resume needs the Parquet parts, and --format regenie writes none",
+                      "Use --format both, or run again without --resume: text alone starts anew.");
+  }
+  if (request.format == OutputFormat::kBoth && (request.no_split || !request.htp.empty())) {
+    return UsageError(
+        "--resume cannot make text with --no-split or --htp: parts do not hold all of it",
+        "Resume with --format parquet, or run anew with --overwrite.");
+  }
+  if (request.format == OutputFormat::kBoth && request.float32_statistics) {
+    return UsageError("--resume cannot make text of parts with --statistic-dtype float32",
+                      "Resume with --format parquet; the digits of text need float64.");
+  }
+  return {};
+}
 
 Result<void> CheckRequest(const ScanRequest& request) {
   if (request.pred.empty() && !request.ignore_pred) {
@@ -31,7 +52,7 @@ Result<void> CheckRequest(const ScanRequest& request) {
   }
   if (!(request.min_homs >= 0)) return UsageError("--minHOMs must not be negative");
   if (request.out.empty()) return UsageError("no output prefix given", "Name one with --out.");
-  return {};
+  return CheckSafety(request);
 }
 
 Result<void> SelectPlanVariants(PlannedScan& plan) {
@@ -107,6 +128,8 @@ Result<void> SetTests(PlannedScan& plan) {
   plan.output.parquet = request.format != OutputFormat::kRegenie;
   plan.output.regenie_text = request.format != OutputFormat::kParquet;
   plan.output.gzip = request.gzip;
+  plan.output.existing_allowed = request.safety.existing != ExistingRun::kRefuse;
+  plan.output.variants_per_part = request.safety.variants_per_part;
   plan.output.split = !request.no_split;
   SetHtp(plan);
   return {};
@@ -187,12 +210,39 @@ void ChooseBlockWidth(PlannedScan& plan) {
   plan.block_width_limited = plan.request.block_size > plan.block_width;
 }
 
+// Before anything is read: what is read afterwards must still be this.
+Result<void> NoteInputs(PlannedScan& plan) {
+  TALLELE_ASSIGN(plan.inputs, DescribeInputs(plan.request));
+  if (plan.inputs.empty() || plan.inputs.front().role != "genotypes") return {};
+  plan.genotypes = plan.inputs.front();
+  if (plan.request.safety.verify_inputs) {
+    TALLELE_ASSIGN(plan.genotypes,
+                   DescribeInput("genotypes", plan.genotypes.path, DigestPolicy::kSampled));
+  }
+  return {};
+}
+
+Result<void> NotePredictions(PlannedScan& plan) {
+  if (!plan.loco) return {};
+  for (const size_t t : plan.traits) {
+    InputFile input;
+    input.role = "predictions of " + PrintableText(plan.cohort.traits[t].name);
+    input.path = AbsolutePath(plan.loco->path(t));
+    TALLELE_ASSIGN(input.identity, PosixFileEnv().Identity(plan.loco->path(t)));
+    input.sha256 = plan.loco->fingerprint(t);
+    input.policy = "whole";
+    plan.inputs.push_back(std::move(input));
+  }
+  return {};
+}
+
 Result<std::unique_ptr<ScanPlan>> MakePlan(const ScanRequest& request, EventSink& events) {
   auto plan = std::make_unique<PlannedScan>();
   plan->request = request;
   TALLELE_TRY(CheckRequest(request));
   TALLELE_ASSIGN(plan->target, ChooseCpuTarget());
   plan->threads = request.threads > 0 ? request.threads : AvailableProcessors();
+  TALLELE_TRY(NoteInputs(*plan));
   TALLELE_ASSIGN(OpenedGenotypes opened, OpenGenotypes(request, events));
   plan->source = std::move(opened.source);
   plan->samples = std::move(opened.samples);
@@ -212,6 +262,10 @@ Result<std::unique_ptr<ScanPlan>> MakePlan(const ScanRequest& request, EventSink
   std::vector<std::string> names;
   for (const size_t t : plan->traits) names.push_back(plan->cohort.traits[t].name);
   TALLELE_TRY(CheckOutputs(plan->output, names));
+  TALLELE_TRY(NotePredictions(*plan));
+  TALLELE_TRY(CheckInputsUnchanged(plan->inputs));
+  PlanTraits(*plan);
+  TALLELE_TRY(CheckResume(*plan, events));
   for (const std::string& path : FilesToReplace(plan->output, names)) {
     events.Message(Severity::kWarning, path + " exists and is replaced when the run has finished");
   }
@@ -230,6 +284,13 @@ NullModelInputs PlannedScan::FitterInputs() const {
   inputs.target = target;
   if (is_binary()) inputs.binary = &request.binary;
   return inputs;
+}
+
+size_t PlannedScan::CountSelected(VariantRange range) const {
+  if (selection.selected.empty()) return range.count;
+  const auto first = selection.selected.begin() + static_cast<std::ptrdiff_t>(range.first);
+  return static_cast<size_t>(
+      std::count(first, first + static_cast<std::ptrdiff_t>(range.count), true));
 }
 
 Result<std::unique_ptr<ScanPlan>> PlanScan(const ScanRequest& request, EventSink& events) {

@@ -14,6 +14,7 @@
 #include "cohort/loco_predictions.h"
 #include "cohort/variant_selection.h"
 #include "genotype/genotype_source.h"
+#include "results/run_manifest.h"
 #include "results/trait_output.h"
 
 namespace tallele {
@@ -31,7 +32,7 @@ class PlannedScan final : public ScanPlan {
   size_t block_width = 0;
   bool block_width_limited = false;  // the request asked for more than memory allows
 
-  std::unique_ptr<GenotypeSource> source;
+  std::shared_ptr<const GenotypeSource> source;
   std::vector<SampleIdentity> samples;  // of the genotype file, in file order
   Cohort cohort;                        // its covariates are released once the basis is made
   VariantSelection selection;
@@ -43,12 +44,22 @@ class PlannedScan final : public ScanPlan {
   std::vector<size_t> traits;               // those that are analysed, in the cohort's order
   std::vector<TraitProblem> trait_problems;
 
+  // For manifests (see execution_plan.h).
+  std::vector<InputFile> inputs;  // as they were before anything was read from them
+  InputFile genotypes;            // sampled
+  std::string samples_digest;
+  std::string variants_digest;
+  std::vector<std::vector<PlanField>> trait_plans;  // [traits]; none without Parquet
+
   TestSettings settings;
   OutputRequest output;
   ResultSchema schema;
 
   bool is_binary() const { return request.cohort.family == TraitFamily::kBinary; }
   NullModelInputs FitterInputs() const;
+  FileEnv& env() const { return request.safety.env ? *request.safety.env : PosixFileEnv(); }
+  bool HasSelected(VariantRange range) const { return CountSelected(range) > 0; }
+  size_t CountSelected(VariantRange range) const;
   size_t num_selected() const {
     return selection.selected.empty() ? source->variants().size() : selection.num_selected;
   }

@@ -2,16 +2,40 @@
 #define TALLELE_ASSOC_SCAN_REQUEST_H_
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "assoc/binary_options.h"
+#include "base/file_env.h"
 #include "cohort/cohort_request.h"
+#include "results/trait_output.h"
 
 namespace tallele {
 
 enum class GeneticModel { kAdditive, kDominant, kRecessive };
 enum class OutputFormat { kParquet, kRegenie, kBoth };
+// What to do with a run folder that holds results.
+enum class ExistingRun { kRefuse, kResume, kOverwrite };
+
+class GenotypeCache;
+
+// What a run tells machines about itself, inside its folder.
+enum class Telemetry { kOff, kProgress, kProfile };
+
+// How a run keeps itself safe, and what it writes down about itself. Never changes results.
+struct RunSafety {
+  ExistingRun existing = ExistingRun::kRefuse;
+  Telemetry telemetry = Telemetry::kOff;
+  bool verify_inputs = false;    // hash the genotype file whole
+  std::string command;           // as the user gave it, for the manifest
+  std::string version;           // of the program
+  std::string effective_config;  // text of effective_config.toml; empty: none is written
+
+  // Set by tests alone.
+  size_t variants_per_part = kVariantsPerPart;
+  FileEnv* env = nullptr;  // of everything in the run folder; null: the operating system's
+};
 
 // Everything that a user can say about a scan (REGENIE's step 2). Plain data: made by
 // config/, validated and used by `PlanScan`.
@@ -60,6 +84,10 @@ struct ScanRequest {
   // Work; never changes results.
   size_t block_size = 0;  // 0: from memory
   int threads = 0;        // 0: all
+
+  std::shared_ptr<GenotypeCache> genotype_cache;  // of a batch; may be null
+
+  RunSafety safety;
 };
 
 }  // namespace tallele

@@ -1,7 +1,9 @@
 #include "assoc/scan_writer.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "results/read_part.h"
 #include "results/sample_ids.h"
 
 namespace tallele {
@@ -33,28 +35,99 @@ void BlockResults::Clear() {
   state.reset();
 }
 
-ScanWriter::ScanWriter(const PlannedScan& plan, EventSink& events)
-    : plan_(plan), events_(events), start_(std::chrono::steady_clock::now()), last_report_(start_) {
+ScanWriter::ScanWriter(const PlannedScan& plan, RunState& run, EventSink& events)
+    : plan_(plan),
+      run_(run),
+      events_(events),
+      start_(std::chrono::steady_clock::now()),
+      last_report_(start_) {
   summary_.problems = plan.trait_problems;
 }
 
-Result<std::unique_ptr<ScanWriter>> ScanWriter::Open(const PlannedScan& plan, EventSink& events) {
-  std::unique_ptr<ScanWriter> writer(new ScanWriter(plan, events));
-  for (const size_t t : plan.traits) {
+Result<std::unique_ptr<ScanWriter>> ScanWriter::Open(const PlannedScan& plan, RunState& run,
+                                                     EventSink& events) {
+  std::unique_ptr<ScanWriter> writer(new ScanWriter(plan, run, events));
+  for (size_t i = 0; i < plan.traits.size(); ++i) {
+    const size_t t = plan.traits[i];
+    OutputRequest output = plan.output;
+    output.plan_hash = run.plan_hash(i);
     Trait trait;
     TALLELE_ASSIGN(trait.output,
-                   OpenTraitOutput(plan.output, plan.schema, t + 1, plan.cohort.traits[t].name,
-                                   plan.source->variants()));
+                   OpenTraitOutput(output, plan.schema, t + 1, plan.cohort.traits[t].name,
+                                   plan.source->variants(), plan.env()));
     trait.people = PersonSet(plan.cohort.base.size());
     writer->traits_.push_back(std::move(trait));
+    for (const std::string& reason : run.problems(i)) {
+      writer->summary_.problems.push_back({plan.cohort.traits[t].name, reason});
+    }
   }
+  writer->RestoreCounts();
   if (plan.output.regenie_text && !plan.output.split) {
     std::vector<std::string> names;
     for (const size_t t : plan.traits) names.push_back(plan.cohort.traits[t].name);
-    TALLELE_ASSIGN(writer->wide_, WideText::Create(plan.output.prefix, plan.output.gzip, names,
-                                                   plan.schema, plan.source->variants()));
+    TALLELE_ASSIGN(writer->wide_,
+                   WideText::Create(plan.output.prefix, plan.output.gzip, names, plan.schema,
+                                    plan.source->variants(), plan.env()));
   }
   return writer;
+}
+
+// Counts of the parts that earlier attempts finished for every trait.
+void ScanWriter::RestoreCounts() {
+  if (!run_.resumed()) return;
+  size_t left = plan_.num_selected();
+  for (const VariantRange& part : run_.parts_to_compute()) left -= plan_.CountSelected(part);
+  summary_.num_restored_variants = left;
+  for (const CommittedPart& part : run_.restored(0)) {
+    const auto& open = run_.parts_to_compute();
+    const bool repeated = std::any_of(open.begin(), open.end(), [&](const VariantRange& range) {
+      return range.first == part.range.first;
+    });
+    if (repeated) continue;
+    summary_.num_not_biallelic += part.counts.not_biallelic;
+    summary_.num_high_ploidy += part.counts.high_ploidy;
+  }
+}
+
+void ScanWriter::AddCounts(const PartCounts& counts, TraitSummary& summary) {
+  summary.skipped_low_mac += counts.low_mac;
+  summary.skipped_low_info += counts.low_info;
+  summary.skipped_low_homs += counts.low_homs;
+  summary.corrections.Add(counts.corrections);
+}
+
+// Rows of the parts before `variant` that are not computed again: read back for the summary and
+// for the text, which has all rows in order.
+Result<void> ScanWriter::RestoreUpTo(size_t variant, size_t i) {
+  Trait& trait = traits_[i];
+  const std::vector<CommittedPart>& restored = run_.restored(i);
+  for (; trait.next_restored < restored.size(); ++trait.next_restored) {
+    const CommittedPart& part = restored[trait.next_restored];
+    if (part.range.first >= variant) return {};
+    TALLELE_ASSIGN(const ResultTable table, ReadPart(run_.parts_folder(i) + "/" + part.file,
+                                                     part.range, plan_.schema, plan_.env()));
+    trait.statistics.Add(table);
+    AddCounts(part.counts, trait.summary);
+    TALLELE_TRY(trait.output->Restore(table));
+  }
+  return {};
+}
+
+void ScanWriter::NoteProblems(const FitReport& report) {
+  for (const std::string& note : report.notes) events_.Message(Severity::kInfo, note);
+  for (const TraitProblem& problem : report.problems) {
+    const auto same = [&](const TraitProblem& known) {
+      return known.trait == problem.trait && known.reason == problem.reason;
+    };
+    if (std::any_of(summary_.problems.begin(), summary_.problems.end(), same)) continue;
+    events_.Message(Severity::kWarning, problem.trait + ": " + problem.reason);
+    summary_.problems.push_back(problem);
+    for (size_t i = 0; i < traits_.size(); ++i) {
+      if (plan_.cohort.traits[plan_.traits[i]].name == problem.trait) {
+        run_.AddProblem(i, problem.reason);
+      }
+    }
+  }
 }
 
 void ScanWriter::NoteSkipped(const std::vector<size_t>& variants, size_t& count) {
@@ -89,22 +162,37 @@ void ScanWriter::ReportProgress(bool final) {
   last_report_ = now;
   ProgressReport report;
   report.unit = "variants";
-  report.done = static_cast<int64_t>(summary_.num_variants);
+  report.done = static_cast<int64_t>(summary_.num_restored_variants + summary_.num_variants);
   report.total = static_cast<int64_t>(plan_.num_selected());
   report.elapsed_seconds = std::chrono::duration<double>(now - start_).count();
   report.final = final;
   events_.Progress(report);
 }
 
-Result<void> ScanWriter::Append(const BlockResults& results) {
+// Tells machines which chromosome is at work.
+void ScanWriter::NoteChromosome(VariantRange part) {
+  const std::string_view label = plan_.source->variants()[part.first].chromosome;
+  if (label == chromosome_) return;
+  if (!chromosome_.empty()) EndChromosome();
+  chromosome_ = label;
+  const EventField fields[] = {{"chromosome", std::string_view(chromosome_)}};
+  events_.Event("chromosome_started", fields);
+}
+
+void ScanWriter::EndChromosome() {
+  const EventField fields[] = {{"chromosome", std::string_view(chromosome_)},
+                               {"variants_so_far", static_cast<int64_t>(summary_.num_variants)},
+                               {"bytes_so_far", static_cast<int64_t>(summary_.num_part_bytes)}};
+  events_.Event("chromosome_finished", fields);
+  chromosome_.clear();
+}
+
+Result<void> ScanWriter::Append(VariantRange part, const BlockResults& results) {
+  NoteChromosome(part);
   summary_.num_variants += results.num_variants;
   NoteSkipped(results.skipped.not_biallelic, summary_.num_not_biallelic);
   NoteSkipped(results.skipped.high_ploidy, summary_.num_high_ploidy);
-  for (const std::string& note : results.report.notes) events_.Message(Severity::kInfo, note);
-  for (const TraitProblem& problem : results.report.problems) {
-    events_.Message(Severity::kWarning, problem.trait + ": " + problem.reason);
-    summary_.problems.push_back(problem);
-  }
+  NoteProblems(results.report);
   if (results.state != nullptr && results.state != last_state_) {
     NotePeople(*results.state);
     last_state_ = results.state;
@@ -112,11 +200,14 @@ Result<void> ScanWriter::Append(const BlockResults& results) {
   for (size_t i = 0; i < traits_.size(); ++i) {
     const TraitRows& rows = results.traits[plan_.traits[i]];
     Trait& trait = traits_[i];
-    trait.summary.skipped_low_mac += rows.low_mac;
-    trait.summary.skipped_low_info += rows.low_info;
-    trait.summary.skipped_low_homs += rows.low_homs;
-    AddCorrections(rows.corrections, trait.summary.corrections);
+    trait.counts.low_mac += rows.low_mac;
+    trait.counts.low_info += rows.low_info;
+    trait.counts.low_homs += rows.low_homs;
+    trait.counts.not_biallelic += results.skipped.not_biallelic.size();
+    trait.counts.high_ploidy += results.skipped.high_ploidy.size();
+    AddCorrections(rows.corrections, trait.counts.corrections);
     if (rows.table.rows.empty()) continue;
+    TALLELE_TRY(RestoreUpTo(part.first, i));
     trait.statistics.Add(rows.table);
     TALLELE_TRY(trait.output->Append(rows.table));
   }
@@ -126,7 +217,20 @@ Result<void> ScanWriter::Append(const BlockResults& results) {
 }
 
 Result<void> ScanWriter::FinishPart(VariantRange part) {
-  for (Trait& trait : traits_) TALLELE_TRY(trait.output->FinishPart(part));
+  TALLELE_TRY(run_.CheckBeforePublishing());
+  const std::vector<size_t>& lacking = run_.TraitsWithout(part);
+  for (size_t i = 0; i < traits_.size(); ++i) {
+    Trait& trait = traits_[i];
+    const PartCounts counts = std::exchange(trait.counts, {});
+    if (std::find(lacking.begin(), lacking.end(), plan_.traits[i]) == lacking.end()) continue;
+    AddCounts(counts, trait.summary);
+    TALLELE_ASSIGN(std::optional<PublishedPart> published, trait.output->FinishPart(part));
+    if (!published) continue;
+    summary_.num_part_bytes += published->num_bytes;
+    CommittedPart committed{published->file,      published->part,   published->num_rows,
+                            published->num_bytes, published->sha256, counts};
+    TALLELE_TRY(run_.Commit(i, std::move(committed)));
+  }
   return {};
 }
 
@@ -138,19 +242,32 @@ Result<void> ScanWriter::WritePeople(const Trait& trait, const std::string& name
     people.push_back({person.fid, person.iid});
   }
   return WriteSampleIds(SampleIdsPath(plan_.request.out, name), people,
-                        plan_.request.print_pheno ? std::optional(name) : std::nullopt);
+                        plan_.request.print_pheno ? std::optional(name) : std::nullopt,
+                        plan_.env());
 }
 
 Result<ScanSummary> ScanWriter::Finish() {
+  if (!chromosome_.empty()) EndChromosome();
   if (wide_) {
     TALLELE_TRY(wide_->Finish());
     summary_.wide_text_file = wide_->path();
+    for (size_t i = 0; i < traits_.size(); ++i) {
+      TALLELE_TRY(run_.AddOutput(i, wide_->path()));
+      TALLELE_TRY(run_.AddOutput(i, TraitDictionaryPath(plan_.output.prefix)));
+    }
   }
   for (size_t i = 0; i < traits_.size(); ++i) {
     Trait& trait = traits_[i];
     const std::string& name = plan_.cohort.traits[plan_.traits[i]].name;
+    TALLELE_TRY(RestoreUpTo(SIZE_MAX, i));
     TALLELE_ASSIGN(trait.summary.files, trait.output->Finish());
-    if (plan_.request.write_samples) TALLELE_TRY(WritePeople(trait, name));
+    if (!trait.summary.files.text_file.empty()) {
+      TALLELE_TRY(run_.AddOutput(i, trait.summary.files.text_file));
+    }
+    if (plan_.request.write_samples) {
+      TALLELE_TRY(WritePeople(trait, name));
+      TALLELE_TRY(run_.AddOutput(i, SampleIdsPath(plan_.request.out, name)));
+    }
     trait.summary.num_rows = trait.statistics.num_rows();
     trait.summary.num_failed_rows = trait.statistics.num_failed_rows();
     trait.summary.lambda_gc = trait.statistics.LambdaGc();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "assoc/resume.h"
 #include "assoc/scan_plan.h"
 #include "results/run_statistics.h"
 
@@ -26,33 +27,48 @@ struct BlockResults {
 // user. One thread at a time.
 class ScanWriter {
  public:
-  static Result<std::unique_ptr<ScanWriter>> Open(const PlannedScan& plan, EventSink& events);
+  static Result<std::unique_ptr<ScanWriter>> Open(const PlannedScan& plan, RunState& run,
+                                                  EventSink& events);
 
-  Result<void> Append(const BlockResults& results);
+  // Rows of a block that lies inside `part`.
+  Result<void> Append(VariantRange part, const BlockResults& results);
+  // Publishes and records the part for the traits that lack it.
   Result<void> FinishPart(VariantRange part);
   // Publishes everything, sample lists included.
   Result<ScanSummary> Finish();
 
+  // Adds the people of a chromosome to the lists.
+  void NotePeople(const ChromosomeState& state);
+
  private:
   struct Trait {
     std::unique_ptr<TraitOutput> output;
+    size_t next_restored = 0;  // among the parts of earlier attempts
+    PartCounts counts;         // of the open part
     TraitStatistics statistics;
     TraitSummary summary;
     PersonSet people;  // base people who were in some test
   };
 
-  ScanWriter(const PlannedScan& plan, EventSink& events);
+  ScanWriter(const PlannedScan& plan, RunState& run, EventSink& events);
   Result<void> AppendWide(const BlockResults& results);
   void NoteSkipped(const std::vector<size_t>& variants, size_t& count);
-  void NotePeople(const ChromosomeState& state);
+  void NoteChromosome(VariantRange part);
+  void EndChromosome();
+  void NoteProblems(const FitReport& report);
+  void RestoreCounts();
+  Result<void> RestoreUpTo(size_t variant, size_t i);
+  static void AddCounts(const PartCounts& counts, TraitSummary& summary);
   void ReportProgress(bool final);
   Result<void> WritePeople(const Trait& trait, const std::string& name) const;
 
   const PlannedScan& plan_;
+  RunState& run_;
   EventSink& events_;
   std::vector<Trait> traits_;       // [plan.traits]
   std::unique_ptr<WideText> wide_;  // null: text is split by trait
   ScanSummary summary_;
+  std::string chromosome_;  // at work
   std::shared_ptr<const ChromosomeState> last_state_;
   std::chrono::steady_clock::time_point start_;
   std::chrono::steady_clock::time_point last_report_;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 
 namespace tallele {
 namespace {
@@ -59,9 +60,16 @@ Result<void> AtomicFile::Commit() {
   TALLELE_TRY(Flush());
   TALLELE_TRY(file_->Sync());
   TALLELE_TRY(file_->Close());
+  TALLELE_ASSIGN(const FileIdentity written, env_.Identity(temporary_path_));
   TALLELE_TRY(env_.Rename(temporary_path_, path_));
   committed_ = true;
-  return env_.SyncFolder(FolderOf(path_));
+  TALLELE_TRY(env_.SyncFolder(FolderOf(path_)));
+  // Some network file systems report a rename that did not happen.
+  TALLELE_ASSIGN(const FileIdentity renamed, env_.Identity(path_));
+  if (renamed.inode == written.inode && renamed.size == written.size) return {};
+  Error error = IoError("the file system lost a file that it reported as renamed", path_, EIO);
+  error.advice = "Run again with --resume, on a file system that keeps what it confirms.";
+  return error;
 }
 
 Result<void> WriteFileAtomically(const std::string& path, std::string_view text, FileEnv& env) {

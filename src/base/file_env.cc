@@ -144,9 +144,19 @@ class PosixEnv final : public FileEnv {
   }
 
   Result<void> CreateFolders(const std::string& folder) override {
+    namespace fs = std::filesystem;
     std::error_code code;
-    std::filesystem::create_directories(folder, code);
+    std::vector<std::string> created;
+    fs::path path = fs::absolute(folder, code).lexically_normal();
+    if (!path.has_filename()) path = path.parent_path();
+    for (; !code && !fs::exists(path, code) && path.has_relative_path();
+         path = path.parent_path()) {
+      created.push_back(path.string());
+    }
+    fs::create_directories(folder, code);
     if (code) return IoError("cannot create the folder", folder, code.value());
+    // A folder outlives a power cut only once the one above it is on disk.
+    for (const std::string& path : created) TALLELE_TRY(SyncFolder(FolderOf(path)));
     return {};
   }
 };

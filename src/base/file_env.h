@@ -51,6 +51,7 @@ class FileEnv {
   virtual Result<void> Rename(const std::string& from, const std::string& to) = 0;
   virtual Result<void> Remove(const std::string& path) = 0;
   virtual Result<void> SyncFolder(const std::string& folder) = 0;
+  // The folder and those above it that are missing, on disk when it returns.
   virtual Result<void> CreateFolders(const std::string& folder) = 0;
 };
 

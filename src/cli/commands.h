@@ -14,7 +14,10 @@ inline constexpr int kExitPartial = 3;
 // Each command takes the words after its name and returns the exit code. Errors are printed as one
 // line on standard error.
 int RegenieCommand(std::span<const std::string> arguments, const CancelToken& cancel);
+int BatchCommand(std::span<const std::string> arguments, const CancelToken& cancel);
+int CheckRunCommand(std::span<const std::string> arguments);
 int InspectCommand(std::span<const std::string> arguments);
+int ProfileReportCommand(std::span<const std::string> arguments);
 int SimulateCommand(std::span<const std::string> arguments, const CancelToken& cancel);
 int VersionCommand();
 

@@ -44,9 +44,9 @@ Console::~Console() {
   if (log_ != nullptr) std::fclose(log_);
 }
 
-Result<void> Console::OpenLog(const std::string& path) {
+Result<void> Console::OpenLog(const std::string& path, bool append) {
   const std::lock_guard lock(mutex_);
-  log_ = std::fopen(path.c_str(), "w");
+  log_ = std::fopen(path.c_str(), append ? "a" : "w");
   if (log_ == nullptr) return IoError("cannot write the log file", path, errno);
   setvbuf(log_, nullptr, _IOLBF, 0);
   std::fputs(before_log_.c_str(), log_);

@@ -27,8 +27,8 @@ class Console final : public EventSink {
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
 
-  // Opens (and empties) the log file. Messages before that are kept and written to it.
-  Result<void> OpenLog(const std::string& path);
+  // Opens the log file, emptied unless `append`. Messages before that are kept and written to it.
+  Result<void> OpenLog(const std::string& path, bool append);
 
   void Message(Severity severity, std::string_view text) override;
   void Progress(const ProgressReport& report) override;

@@ -15,7 +15,10 @@ namespace {
 constexpr char kHelp[] =
     "tallele: association tests over biobank genotypes, as REGENIE's step 2, many times faster\n\n"
     "  tallele regenie ...    test variants for association with traits\n"
+    "  tallele batch ...      several runs from configuration files, one after the other\n"
+    "  tallele check-run DIR  is a run folder as its manifests say\n"
     "  tallele inspect FILE   what a genotype file is\n"
+    "  tallele profile-report DIR  where the time of a run went\n"
     "  tallele simulate ...   write a made-up cohort\n"
     "  tallele help           this text; `tallele COMMAND --help` for one command\n"
     "  tallele --version      version and instruction sets\n\n"
@@ -41,6 +44,9 @@ void CatchSignals() {
 
 int Dispatch(const std::string& command, std::span<const std::string> rest) {
   if (command == "regenie") return RegenieCommand(rest, g_cancel);
+  if (command == "batch") return BatchCommand(rest, g_cancel);
+  if (command == "check-run") return CheckRunCommand(rest);
+  if (command == "profile-report") return ProfileReportCommand(rest);
   if (command == "inspect") return InspectCommand(rest);
   if (command == "simulate") return SimulateCommand(rest, g_cancel);
   if (command == "--version" || command == "version") return VersionCommand();
@@ -53,7 +59,8 @@ int Dispatch(const std::string& command, std::span<const std::string> rest) {
     return kExitSuccess;
   }
   return Fail(UsageError("unknown command " + command,
-                         "The commands are regenie, inspect and simulate; see `tallele --help`."));
+                         "The commands are regenie, batch, check-run, profile-report, inspect and "
+                         "simulate; see `tallele --help`."));
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ struct RegenieSettings {
   bool approx = false;
   bool spa = false;
   std::string binary_fallback;
+  bool dry_run = false;
   bool quiet = false;
   bool verbose = false;
 };

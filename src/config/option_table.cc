@@ -19,6 +19,7 @@ constexpr char kVariants[] = "Variants";
 constexpr char kTest[] = "Test";
 constexpr char kPredictions[] = "Predictions of step 1";
 constexpr char kOutput[] = "Output";
+constexpr char kSafety[] = "Interrupted runs";
 constexpr char kWork[] = "Work";
 constexpr char kConfig[] = "Configuration";
 
@@ -499,7 +500,6 @@ Specs DiagnosticOptions() {
        .flags = {{"--quiet"}},
        .section = "diagnostics",
        .key = "quiet",
-       .aliases = {{"telemetry", "off", "true"}, {"telemetry", "progress", "false"}},
        .type = OptionType::kFlag,
        .help = "Print warnings and errors only; the log file has everything",
        .default_value = "false",
@@ -514,6 +514,79 @@ Specs DiagnosticOptions() {
        .default_value = "false",
        .changes_results = false,
        .apply = [](const Value& v, Settings& s) { s.verbose = v.Truth(); }},
+  };
+}
+
+Specs TelemetryOptions() {
+  return {
+      {.group = kOutput,
+       .flags = {{"--telemetry"}},
+       .section = "diagnostics",
+       .key = "telemetry",
+       .type = OptionType::kChoice,
+       .placeholder = "MODE",
+       .help =
+           "Events for machines in the run folder, logs/events.jsonl: off, progress, or profile "
+           "(adds logs/profile.json for `tallele profile-report`). No effect on results",
+       .default_value = "progress",
+       .changes_results = false,
+       .choices = {{"off"}, {"progress"}, {"profile"}},
+       .apply =
+           [](const Value& v, Settings& s) {
+             s.scan.safety.telemetry = v.Text() == "off"       ? Telemetry::kOff
+                                       : v.Text() == "profile" ? Telemetry::kProfile
+                                                               : Telemetry::kProgress;
+           }},
+  };
+}
+
+Specs SafetyOptions() {
+  return {
+      {.group = kSafety,
+       .flags = {{"--dry-run"}},
+       .section = "diagnostics",
+       .key = "dry_run",
+       .type = OptionType::kFlag,
+       .help = "Check everything, time some blocks, print the plan with the expected time, memory "
+               "and output of each chromosome, and write nothing",
+       .default_value = "false",
+       .changes_results = false,
+       .apply = [](const Value& v, Settings& s) { s.dry_run = v.Truth(); }},
+      {.group = kSafety,
+       .flags = {{"--resume"}},
+       .section = "output",
+       .key = "resume",
+       .type = OptionType::kFlag,
+       .help = "Finish the run in the run folder: compute only the parts that are missing. Refused "
+               "when an input or option that changes results differs",
+       .default_value = "false",
+       .changes_results = false,
+       .apply =
+           [](const Value& v, Settings& s) {
+             if (v.Truth()) s.scan.safety.existing = ExistingRun::kResume;
+           }},
+      {.group = kSafety,
+       .flags = {{"--overwrite"}},
+       .section = "output",
+       .key = "overwrite",
+       .type = OptionType::kFlag,
+       .help = "Replace the run in the run folder; removes only what tallele wrote",
+       .default_value = "false",
+       .changes_results = false,
+       .apply =
+           [](const Value& v, Settings& s) {
+             if (v.Truth()) s.scan.safety.existing = ExistingRun::kOverwrite;
+           }},
+      {.group = kSafety,
+       .flags = {{"--verify-inputs"}},
+       .section = "input",
+       .key = "verify_inputs",
+       .type = OptionType::kFlag,
+       .help = "Hash the whole genotype file, not only a sample of it, and compare it with an "
+               "earlier whole hash on --resume",
+       .default_value = "false",
+       .changes_results = false,
+       .apply = [](const Value& v, Settings& s) { s.scan.safety.verify_inputs = v.Truth(); }},
   };
 }
 
@@ -582,9 +655,10 @@ Specs WorkOptions() {
 
 Specs BuildTable() {
   Specs table;
-  for (Specs (*part)() : {GenotypeOptions, PhenotypeOptions, CovariateOptions, PeopleOptions,
-                          VariantOptions, TestOptions, BinaryOptionSpecs, TextLayoutOptions,
-                          OutputOptions, DiagnosticOptions, WorkOptions}) {
+  for (Specs (*part)() :
+       {GenotypeOptions, PhenotypeOptions, CovariateOptions, PeopleOptions, VariantOptions,
+        TestOptions, BinaryOptionSpecs, TextLayoutOptions, OutputOptions, DiagnosticOptions,
+        TelemetryOptions, SafetyOptions, WorkOptions}) {
     Specs specs = part();
     std::move(specs.begin(), specs.end(), std::back_inserter(table));
   }

@@ -216,8 +216,9 @@ constexpr char kWriters[] =
 constexpr std::string_view kWriterKeys[] = {"writer_threads"};
 
 constexpr char kResume[] =
-    "resuming a run is not available yet. Delete the line, and choose a new output prefix";
-constexpr std::string_view kResumeKeys[] = {"resume", "recover_attempt", "fenced_owner_claim_id"};
+    "a run folder is taken over with resume = true alone; its lock needs no claims. Delete the "
+    "line";
+constexpr std::string_view kResumeKeys[] = {"recover_attempt", "fenced_owner_claim_id"};
 
 constexpr char kHash[] = "the file's content hash is not checked yet. Delete the line";
 constexpr std::string_view kHashKeys[] = {"bgen_content_sha256"};

@@ -49,11 +49,16 @@ std::string TomlValue(const OptionSpec& spec, const OptionValue& value) {
   return out + "]";
 }
 
+// What is said for one start of a run: the file that repeats the run must not say it.
+bool IsOneTime(const OptionSpec& spec) {
+  return spec.key == "resume" || spec.key == "overwrite" || spec.key == "dry_run";
+}
+
 std::string EffectiveToml(const OptionLayer& merged) {
   std::map<std::string, std::string> sections;
   for (const OptionSpec& spec : RegenieOptions()) {
     const auto given = merged.given.find(&spec);
-    if (given == merged.given.end() || spec.section.empty()) continue;
+    if (given == merged.given.end() || spec.section.empty() || IsOneTime(spec)) continue;
     sections[spec.section] += spec.key + " = " + TomlValue(spec, given->second.value) + "\n";
   }
   std::string out = "# The merged options of this run: tallele regenie --config <this file>\n";
@@ -114,6 +119,11 @@ Result<void> CheckInputs(const ScanRequest& scan) {
     return UsageError("--gz compresses text files, and --format parquet writes none",
                       "Use --format regenie or both, or leave --gz out.");
   }
+  if (scan.safety.telemetry == Telemetry::kProfile && scan.format == OutputFormat::kRegenie) {
+    return UsageError(
+        "--telemetry profile writes into the run folder, and --format regenie has none",
+        "Use --format both.");
+  }
   if (scan.print_pheno && !scan.write_samples) {
     return UsageError("--print-pheno needs --write-samples", "Give both.");
   }
@@ -157,6 +167,11 @@ Result<void> ChooseFormat(const OptionLayer& flags, OptionLayer& merged) {
   TALLELE_ASSIGN(OptionValue both, ParseOptionValue(format, "--format", {"both"}, false));
   merged.given[&format] = {std::move(both), "--step or a text option"};
   return {};
+}
+
+bool IsTrue(const OptionLayer& merged, const char* flag) {
+  const auto given = merged.given.find(&Flag(flag));
+  return given != merged.given.end() && given->second.value.Truth();
 }
 
 bool IsBinary(const OptionLayer& merged) {
@@ -223,6 +238,9 @@ Result<ResolvedOptions> ResolveOptions(const OptionLayer& flags) {
   TALLELE_TRY(AddDefaults(merged, binary));
   for (const auto& [spec, given] : merged.given) {
     if (spec->apply != nullptr) spec->apply(given.value, resolved.settings);
+  }
+  if (IsTrue(merged, "--resume") && IsTrue(merged, "--overwrite")) {
+    return UsageError("--resume and --overwrite exclude each other", "Give one of them.");
   }
   TALLELE_TRY(ChooseCorrection(resolved.settings));
   TALLELE_TRY(CheckLayouts(resolved.settings.scan));

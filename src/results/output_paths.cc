@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "base/atomic_file.h"
+#include "results/run_folder.h"
 #include "results/wide_text.h"
 
 namespace tallele {
@@ -55,7 +56,18 @@ Result<void> CheckFolderIsWritable(const fs::path& folder) {
   return {};
 }
 
-Result<void> CheckRunDirectory(const std::string& name, const fs::path& resolved) {
+// Empty but for the lock of a run that ended before it wrote anything.
+Result<bool> IsUnused(const std::string& name, const fs::path& resolved) {
+  std::error_code code;
+  for (fs::directory_iterator at(resolved, code), end; !code && at != end; at.increment(code)) {
+    if (at->path().filename() != kLockName) return false;
+  }
+  if (code) return IoError("cannot list the run directory", name, code.value());
+  return true;
+}
+
+Result<void> CheckRunDirectory(const std::string& name, const fs::path& resolved,
+                               bool existing_allowed) {
   TALLELE_TRY(CheckFolderIsWritable(resolved.parent_path()));
   std::error_code code;
   const fs::file_status status = fs::status(resolved, code);
@@ -68,11 +80,11 @@ Result<void> CheckRunDirectory(const std::string& name, const fs::path& resolved
     return UsageError("the run directory " + name + " exists and is not a folder",
                       "Move it away, or choose another --out.");
   }
-  const bool empty = fs::is_empty(resolved, code);
-  if (code) return IoError("cannot list the run directory", name, code.value());
-  if (empty) return CheckFolderIsWritable(resolved);
+  TALLELE_ASSIGN(const bool unused, IsUnused(name, resolved));
+  if (unused || existing_allowed) return CheckFolderIsWritable(resolved);
   return UsageError("the run directory " + name + " holds results of an earlier run",
-                    "Move it away or delete it, or choose another --out.");
+                    "Finish that run with --resume, replace it with --overwrite, or choose another "
+                    "--out.");
 }
 
 // Text files of a run with the traits that they are for.
@@ -149,11 +161,12 @@ std::string TraitDirectoryName(size_t trait_number, const std::string& trait) {
   return number + name;
 }
 
-std::vector<VariantRange> PartGrid(const VariantIndex& variants) {
+std::vector<VariantRange> PartGrid(const VariantIndex& variants, size_t variants_per_part) {
   std::vector<VariantRange> parts;
   for (const ChromosomeRun& run : variants.runs()) {
-    for (size_t done = 0; done < run.range.count; done += kVariantsPerPart) {
-      parts.push_back({run.range.first + done, std::min(kVariantsPerPart, run.range.count - done)});
+    for (size_t done = 0; done < run.range.count; done += variants_per_part) {
+      parts.push_back(
+          {run.range.first + done, std::min(variants_per_part, run.range.count - done)});
     }
   }
   return parts;
@@ -175,7 +188,7 @@ Result<void> CheckOutputs(const OutputRequest& request, const std::vector<std::s
   if (request.parquet) {
     const std::string name = RunDirectory(request);
     TALLELE_ASSIGN(run_directory, Resolve(name));
-    TALLELE_TRY(CheckRunDirectory(name, run_directory));
+    TALLELE_TRY(CheckRunDirectory(name, run_directory, request.existing_allowed));
   }
   if (!request.regenie_text) return {};
   return CheckTextFiles(request, traits, request.parquet ? &run_directory : nullptr);

@@ -1,4 +1,4 @@
-// The only file that includes Arrow: its headers cost ten seconds a translation unit.
+// Arrow's headers cost ten seconds a translation unit: this file and read_part.cc alone have them.
 #include "results/parquet_part.h"
 
 #include <arrow/array.h>
@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "base/hashing.h"
 #include "results/trait_output.h"
 
 namespace tallele {
@@ -44,6 +45,7 @@ class AtomicFileStream final : public arrow::io::OutputStream {
 
   arrow::Status Write(const void* data, int64_t size) override {
     const auto bytes = static_cast<size_t>(size);
+    digest_.Update(std::string_view(static_cast<const char*>(data), bytes));
     Result<void> written =
         file_.Append(std::span<const std::byte>(static_cast<const std::byte*>(data), bytes));
     position_ += size;
@@ -59,9 +61,12 @@ class AtomicFileStream final : public arrow::io::OutputStream {
   bool closed() const override { return closed_; }
 
   const std::optional<Error>& error() const { return error_; }
+  uint64_t num_bytes() const { return static_cast<uint64_t>(position_); }
+  std::string HexDigest() { return digest_.HexDigest(); }
 
  private:
   AtomicFile& file_;
+  Sha256 digest_;
   int64_t position_ = 0;
   bool closed_ = false;
   std::optional<Error> error_;
@@ -318,13 +323,16 @@ class PartWriter final : public ParquetPartWriter {
     return {};
   }
 
-  Result<void> Finish() override {
+  Result<PublishedPart> Finish() override {
     if (!pending_.empty()) TALLELE_TRY(WriteGroup());
     TALLELE_TRY(Guarded([&] {
       writer_->AddKeyValueMetadata(Footer());
       writer_->Close();
     }));
-    return file_->Commit();
+    TALLELE_TRY(file_->Commit());
+    const std::string& path = file_->path();
+    return PublishedPart{path.substr(path.rfind('/') + 1), info_.part, num_rows_,
+                         stream_->num_bytes(), stream_->HexDigest()};
   }
 
  private:
@@ -360,9 +368,9 @@ class PartWriter final : public ParquetPartWriter {
     const VariantRange part = info_.part;
     return arrow::key_value_metadata(
         {"tallele.schema", "tallele.trait", "tallele.test", "tallele.first_variant",
-         "tallele.last_variant", "tallele.rows"},
+         "tallele.last_variant", "tallele.rows", "tallele.plan_hash"},
         {kSchemaVersion, info_.trait, schema_.test, std::to_string(part.first),
-         std::to_string(part.first + part.count - 1), std::to_string(num_rows_)});
+         std::to_string(part.first + part.count - 1), std::to_string(num_rows_), info_.plan_hash});
   }
 
   // Destroyed last to first: an unfinished Parquet writer still writes into the file below it.
@@ -377,6 +385,12 @@ class PartWriter final : public ParquetPartWriter {
 };
 
 }  // namespace
+
+std::string PartSchemaText(const ResultSchema& schema) {
+  parquet::SchemaDescriptor descriptor;
+  descriptor.Init(MakeSchema(schema));
+  return descriptor.ToString();
+}
 
 Result<std::unique_ptr<ParquetPartWriter>> ParquetPartWriter::Create(const std::string& path,
                                                                      const ParquetPartInfo& info,

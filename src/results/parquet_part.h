@@ -2,6 +2,7 @@
 #define TALLELE_RESULTS_PARQUET_PART_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -16,7 +17,17 @@ namespace tallele {
 // What a part's footer says about it.
 struct ParquetPartInfo {
   std::string trait;
-  VariantRange part;  // the variants that the part covers, tested or not
+  VariantRange part;           // the variants that the part covers, tested or not
+  std::string plan_hash = {};  // of the run's execution plan; empty outside a run
+};
+
+// A part that is complete, on disk and under its final name.
+struct PublishedPart {
+  std::string file;  // name inside the parts folder
+  VariantRange part;
+  size_t num_rows = 0;
+  uint64_t num_bytes = 0;
+  std::string sha256;
 };
 
 // Writes one Parquet file with the rows of one trait for one part of the grid.
@@ -40,8 +51,11 @@ class ParquetPartWriter {
   virtual Result<void> Append(std::span<const ResultRow> rows) = 0;
 
   // Writes the footer, syncs and renames. Without rows the file has the schema alone.
-  virtual Result<void> Finish() = 0;
+  virtual Result<PublishedPart> Finish() = 0;
 };
+
+// The Parquet schema of a part as one canonical text, to compare files with.
+std::string PartSchemaText(const ResultSchema& schema);
 
 }  // namespace tallele
 

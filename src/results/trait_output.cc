@@ -16,13 +16,14 @@ namespace {
 // The Parquet dataset of a trait: one file for each part of the grid.
 class ParquetDataset {
  public:
-  ParquetDataset(std::string parts_folder, std::string trait, const ResultSchema& schema,
-                 const VariantIndex& variants, FileEnv& env)
+  ParquetDataset(std::string parts_folder, std::string trait, const OutputRequest& request,
+                 const ResultSchema& schema, const VariantIndex& variants, FileEnv& env)
       : parts_folder_(std::move(parts_folder)),
         trait_(std::move(trait)),
+        plan_hash_(request.plan_hash),
         schema_(schema),
         variants_(variants),
-        grid_(PartGrid(variants)),
+        grid_(PartGrid(variants, request.variants_per_part)),
         env_(env) {}
 
   Result<void> Append(std::span<const ResultRow> rows) {
@@ -35,12 +36,12 @@ class ParquetDataset {
     return writer_->Append(rows);
   }
 
-  Result<void> FinishPart(VariantRange part) {
+  Result<PublishedPart> FinishPart(VariantRange part) {
     TALLELE_TRY(OpenPart(PartOf(part.first)));
-    TALLELE_TRY(writer_->Finish());
+    TALLELE_ASSIGN(PublishedPart published, writer_->Finish());
     writer_.reset();
     open_.reset();
-    return {};
+    return published;
   }
 
   bool HasOpenPart() const { return open_.has_value(); }
@@ -59,14 +60,15 @@ class ParquetDataset {
     if (open_) return InternalError("a part of the results was begun before the last was finished");
     if (part.count == 0) return InternalError("results for variants that the file does not have");
     const std::string path = parts_folder_ + "/" + PartFileName(part);
-    TALLELE_ASSIGN(writer_,
-                   ParquetPartWriter::Create(path, {trait_, part}, schema_, variants_, env_));
+    TALLELE_ASSIGN(writer_, ParquetPartWriter::Create(path, {trait_, part, plan_hash_}, schema_,
+                                                      variants_, env_));
     open_ = part;
     return {};
   }
 
   const std::string parts_folder_;
   const std::string trait_;
+  const std::string plan_hash_;
   const ResultSchema& schema_;
   const VariantIndex& variants_;
   const std::vector<VariantRange> grid_;
@@ -83,11 +85,12 @@ class TraitFilesOutput final : public TraitOutput {
     files_.trait = std::move(trait);
   }
 
-  Result<void> OpenParquet(const std::string& trait_directory, FileEnv& env) {
+  Result<void> OpenParquet(const OutputRequest& request, const std::string& trait_directory,
+                           FileEnv& env) {
     const std::string parts_folder = trait_directory + "/parts";
     TALLELE_TRY(env.CreateFolders(parts_folder));
     files_.parquet_directory = parts_folder;
-    dataset_.emplace(parts_folder, files_.trait, schema_, variants_, env);
+    dataset_.emplace(parts_folder, files_.trait, request, schema_, variants_, env);
     return {};
   }
 
@@ -102,15 +105,18 @@ class TraitFilesOutput final : public TraitOutput {
   Result<void> Append(const ResultTable& table) override {
     files_.num_rows += table.rows.size();
     if (dataset_) TALLELE_TRY(dataset_->Append(table.rows));
-    if (!text_file_) return {};
-    for (size_t i = 0; i < table.rows.size(); ++i) {
-      text_->AppendRow(table.rows[i], table.counts.empty() ? nullptr : &table.counts[i], lines_);
-    }
-    return WriteLines();
+    return AppendText(table);
   }
 
-  Result<void> FinishPart(VariantRange part) override {
-    return dataset_ ? dataset_->FinishPart(part) : Result<void>();
+  Result<std::optional<PublishedPart>> FinishPart(VariantRange part) override {
+    if (!dataset_) return std::optional<PublishedPart>();
+    TALLELE_ASSIGN(PublishedPart published, dataset_->FinishPart(part));
+    return std::optional(std::move(published));
+  }
+
+  Result<void> Restore(const ResultTable& table) override {
+    files_.num_rows += table.rows.size();
+    return AppendText(table);
   }
 
   Result<TraitFiles> Finish() override {
@@ -125,6 +131,14 @@ class TraitFilesOutput final : public TraitOutput {
   }
 
  private:
+  Result<void> AppendText(const ResultTable& table) {
+    if (!text_file_) return {};
+    for (size_t i = 0; i < table.rows.size(); ++i) {
+      text_->AppendRow(table.rows[i], table.counts.empty() ? nullptr : &table.counts[i], lines_);
+    }
+    return WriteLines();
+  }
+
   Result<void> WriteLines() {
     TALLELE_TRY(text_file_->Append(lines_));
     lines_.clear();
@@ -150,7 +164,7 @@ Result<std::unique_ptr<TraitOutput>> OpenTraitOutput(const OutputRequest& reques
   if (request.parquet) {
     const std::string folder =
         RunDirectory(request) + "/" + TraitDirectoryName(trait_number, trait);
-    TALLELE_TRY(output->OpenParquet(folder, env));
+    TALLELE_TRY(output->OpenParquet(request, folder, env));
   }
   if (request.regenie_text && request.split) {
     const std::string path = RegenieTextPath(request.prefix, trait, request.gzip);

@@ -2,12 +2,14 @@
 #define TALLELE_RESULTS_TRAIT_OUTPUT_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/file_env.h"
 #include "base/result.h"
 #include "genotype/variant_index.h"
+#include "results/parquet_part.h"
 #include "results/result_table.h"
 
 namespace tallele {
@@ -15,7 +17,8 @@ namespace tallele {
 // Variants that go into one Parquet part: the grid restarts at each chromosome run and does
 // not depend on block size or filters.
 inline constexpr size_t kVariantsPerPart = 65536;
-std::vector<VariantRange> PartGrid(const VariantIndex& variants);
+std::vector<VariantRange> PartGrid(const VariantIndex& variants,
+                                   size_t variants_per_part = kVariantsPerPart);
 
 struct OutputRequest {
   std::string prefix;         // --out
@@ -23,7 +26,10 @@ struct OutputRequest {
   bool parquet = true;
   bool regenie_text = false;
   bool gzip = false;
-  bool split = true;  // text: one file a trait; else the caller writes a wide one
+  bool existing_allowed = false;  // the run directory may hold an earlier run
+  size_t variants_per_part = kVariantsPerPart;
+  std::string plan_hash;  // for the footers of the parts
+  bool split = true;      // text: one file a trait; else the caller writes a wide one
 };
 
 // Files of one finished trait.
@@ -44,7 +50,11 @@ class TraitOutput {
   virtual Result<void> Append(const ResultTable& table) = 0;
 
   // Publishes the part that holds `part` (also one without rows, so that coverage is known).
-  virtual Result<void> FinishPart(VariantRange part) = 0;
+  // Nothing without Parquet.
+  virtual Result<std::optional<PublishedPart>> FinishPart(VariantRange part) = 0;
+
+  // Rows of a part that an earlier attempt of the run published: for the text alone.
+  virtual Result<void> Restore(const ResultTable& table) = 0;
 
   // Publishes what is left (the text file) and syncs. Nothing appears under a final name
   // without it, except finished parts.
@@ -55,7 +65,8 @@ class TraitOutput {
 std::string TraitDirectoryName(size_t trait_number, const std::string& trait);
 
 // Checks the destinations of a run before anything is written: the run directory must be
-// absent or empty, names must not collide, the parent must exist and be writable.
+// absent or empty unless `existing_allowed`, names must not collide, the parent must exist and be
+// writable.
 Result<void> CheckOutputs(const OutputRequest& request, const std::vector<std::string>& traits);
 
 // Makes the folders and opens hidden files. `variants` and `env` must outlive the output.

@@ -163,7 +163,7 @@ class Layers(WithCohort):
                  "[compute]\nfirth_newton_raphson_zero_start_iterations = 100\n"),
                 (["jax_cache_dir"], '[compute]\njax_cache_dir = "x"\n'),
                 (["gpu"], '[compute]\ndevice = "gpu"\n'),
-                (["telemetry", "profile", "off"], '[diagnostics]\ntelemetry = "profile"\n'),
+                (["telemetry", "profile", "off"], '[diagnostics]\ntelemetry = "loud"\n'),
                 (["input.bsize", "[trait]"], "[input]\nbsize = 3\n"),
                 (["line 1"], "[input\n")):
             self.expect(2, words, *self.base("t"), "--config", self.toml(text))
