@@ -19,6 +19,8 @@ int CheckRunCommand(std::span<const std::string> arguments);
 int InspectCommand(std::span<const std::string> arguments);
 int ProfileReportCommand(std::span<const std::string> arguments);
 int SimulateCommand(std::span<const std::string> arguments, const CancelToken& cancel);
+int DietnetCommand(std::span<const std::string> arguments, const CancelToken& cancel);
+int SimulateAncestryCommand(std::span<const std::string> arguments, const CancelToken& cancel);
 int VersionCommand();
 
 // Prints "Error: ..." and returns the exit code of its kind; an interruption gives 128 + signal.

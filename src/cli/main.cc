@@ -20,6 +20,7 @@ constexpr char kHelp[] =
     "  tallele inspect FILE   what a genotype file is\n"
     "  tallele profile-report DIR  where the time of a run went\n"
     "  tallele simulate ...   write a made-up cohort\n"
+    "  tallele dietnet ...    ancestry with Diet Networks\n"
     "  tallele help           this text; `tallele COMMAND --help` for one command\n"
     "  tallele --version      version and instruction sets\n\n"
     "Exit codes: 0 success, 1 failure while running, 2 wrong usage or configuration, 3 finished "
@@ -49,6 +50,7 @@ int Dispatch(const std::string& command, std::span<const std::string> rest) {
   if (command == "profile-report") return ProfileReportCommand(rest);
   if (command == "inspect") return InspectCommand(rest);
   if (command == "simulate") return SimulateCommand(rest, g_cancel);
+  if (command == "dietnet") return DietnetCommand(rest, g_cancel);
   if (command == "--version" || command == "version") return VersionCommand();
   if (command == "help" && !rest.empty() && rest.front() == "--markdown") {
     std::fputs(RegenieReferencePage().c_str(), stdout);
@@ -59,8 +61,8 @@ int Dispatch(const std::string& command, std::span<const std::string> rest) {
     return kExitSuccess;
   }
   return Fail(UsageError("unknown command " + command,
-                         "The commands are regenie, batch, check-run, profile-report, inspect and "
-                         "simulate; see `tallele --help`."));
+                         "The commands are regenie, batch, check-run, profile-report, inspect, "
+                         "simulate and dietnet; see `tallele --help`."));
 }
 
 }  // namespace

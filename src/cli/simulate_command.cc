@@ -99,10 +99,14 @@ Error UnknownWord(const CLI::App& app, const std::string& word) {
 }  // namespace
 
 int SimulateCommand(std::span<const std::string> arguments, const CancelToken& cancel) {
+  if (!arguments.empty() && arguments.front() == "ancestry") {
+    return SimulateAncestryCommand(arguments.subspan(1), cancel);
+  }
   SimulationRequest request;
   Translated translated;
   CLI::App app(
-      "tallele simulate: a made-up cohort with genotypes, traits, covariates and predictions",
+      "tallele simulate: a made-up cohort with genotypes, traits, covariates and predictions; "
+      "`tallele simulate ancestry`: a panel of populations",
       "tallele simulate");
   app.allow_extras();
   Declare(app, request, translated);

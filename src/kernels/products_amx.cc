@@ -6,32 +6,12 @@
 namespace tallele::kernels {
 namespace {
 
+#include "kernels/amx_tiles-inl.h"
+
 constexpr size_t kTileRows = 16;
 constexpr size_t kTileInts = kTileRows * kDigitsPerTile;
 // 255 * 128 * 65,792 < 2^31: int32 tiles hold so many bytes of a row.
 constexpr size_t kBytesPerFlush = 65536;
-
-struct alignas(64) TileConfig {
-  uint8_t palette = 1;
-  uint8_t start_row = 0;
-  uint8_t reserved[14] = {};
-  uint16_t column_bytes[16] = {};
-  uint8_t rows[16] = {};
-};
-
-// The compiler's tile intrinsics carry no memory dependence (g++ 12): without a barrier, stores
-// that a tile load reads may move behind it.
-inline void MemoryBarrier() { asm volatile("" ::: "memory"); }
-
-void Configure() {
-  TileConfig config;
-  for (int tile = 0; tile < 8; ++tile) {
-    config.column_bytes[tile] = 64;
-    config.rows[tile] = 16;
-  }
-  MemoryBarrier();
-  _tile_loadconfig(&config);
-}
 
 // Adds the int32 tiles [row tile][digit tile][16][16] to `sums` and clears them.
 void Flush(int32_t* tiles, size_t num_rows, size_t num_tiles, int64_t* sums) {

@@ -1,10 +1,8 @@
-// Arrow's headers cost ten seconds a translation unit: this file and read_part.cc alone have them.
 #include "results/parquet_part.h"
 
 #include <arrow/array.h>
 #include <arrow/buffer.h>
 #include <arrow/builder.h>
-#include <arrow/io/interfaces.h>
 #include <arrow/status.h>
 #include <arrow/type.h>
 #include <arrow/util/key_value_metadata.h>
@@ -24,6 +22,7 @@
 
 #include "base/atomic_file.h"
 #include "base/hashing.h"
+#include "results/arrow_file_stream.h"
 #include "results/trait_output.h"
 
 namespace tallele {
@@ -37,40 +36,6 @@ constexpr size_t kGroupRows = 32'768;
 using parquet::schema::GroupNode;
 using parquet::schema::NodeVector;
 using parquet::schema::PrimitiveNode;
-
-// Lets Parquet write into our own atomic file and keeps the first error in our own words.
-class AtomicFileStream final : public arrow::io::OutputStream {
- public:
-  explicit AtomicFileStream(AtomicFile& file) : file_(file) {}
-
-  arrow::Status Write(const void* data, int64_t size) override {
-    const auto bytes = static_cast<size_t>(size);
-    digest_.Update(std::string_view(static_cast<const char*>(data), bytes));
-    Result<void> written =
-        file_.Append(std::span<const std::byte>(static_cast<const std::byte*>(data), bytes));
-    position_ += size;
-    if (written) return arrow::Status::OK();
-    if (!error_) error_ = written.error();
-    return arrow::Status::IOError(error_->what);
-  }
-  arrow::Status Close() override {
-    closed_ = true;
-    return arrow::Status::OK();
-  }
-  arrow::Result<int64_t> Tell() const override { return position_; }
-  bool closed() const override { return closed_; }
-
-  const std::optional<Error>& error() const { return error_; }
-  uint64_t num_bytes() const { return static_cast<uint64_t>(position_); }
-  std::string HexDigest() { return digest_.HexDigest(); }
-
- private:
-  AtomicFile& file_;
-  Sha256 digest_;
-  int64_t position_ = 0;
-  bool closed_ = false;
-  std::optional<Error> error_;
-};
 
 // The columns in the order in which `GroupWriter::WriteAll` writes them.
 std::shared_ptr<GroupNode> MakeSchema(const ResultSchema& result) {

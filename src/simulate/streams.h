@@ -23,6 +23,9 @@ enum class Purpose : uint64_t {
   kPredictions,
   kArrayGenotypes,
   kArrayMissing,
+  kPanelFrequencies,
+  kPanelPeople,
+  kPanelGenotypes,
 };
 
 inline uint64_t StreamOf(Purpose purpose, uint64_t item) {

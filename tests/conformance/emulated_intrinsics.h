@@ -17,7 +17,7 @@ inline thread_local int32_t g_tiles[8][16][16];
 
 }  // namespace tallele::emulated
 
-// SIMDe 0.7 lacks this one.
+// SIMDe 0.7 lacks these.
 inline __m512i _mm512_cvtepi32_epi64(__m256i a) {
   int32_t in[8];
   int64_t out[8];
@@ -28,9 +28,41 @@ inline __m512i _mm512_cvtepi32_epi64(__m256i a) {
   return result;
 }
 
-// The VEX form of an instruction that SIMDe knows in its AVX-512 form.
+inline __m512i _mm512_cvtepu8_epi32(__m128i a) {
+  uint8_t in[16];
+  int32_t out[16];
+  std::memcpy(in, &a, sizeof in);
+  for (int i = 0; i < 16; ++i) out[i] = in[i];
+  __m512i result;
+  std::memcpy(&result, out, sizeof out);
+  return result;
+}
+
+inline __m512i _mm512_srai_epi32(__m512i a, unsigned count) {
+  int32_t x[16];
+  std::memcpy(x, &a, sizeof x);
+  for (int32_t& lane : x) lane >>= count;
+  std::memcpy(&a, x, sizeof x);
+  return a;
+}
+
+inline __m512d _mm512_cvtepi32_pd(__m256i a) {
+  int32_t in[8];
+  double out[8];
+  std::memcpy(in, &a, sizeof in);
+  for (int i = 0; i < 8; ++i) out[i] = in[i];
+  __m512d result;
+  std::memcpy(&result, out, sizeof out);
+  return result;
+}
+
+// The VEX forms of instructions that SIMDe knows in their AVX-512 form.
 inline __m256i _mm256_dpwssd_avx_epi32(__m256i sum, __m256i a, __m256i b) {
   return _mm256_dpwssd_epi32(sum, a, b);
+}
+
+inline __m256i _mm256_dpbusd_avx_epi32(__m256i sum, __m256i a, __m256i b) {
+  return _mm256_dpbusd_epi32(sum, a, b);
 }
 
 inline void _tile_loadconfig(const void*) {}
