@@ -67,10 +67,10 @@ std::vector<BinaryFit> NullModelFitter::FitTasks(const std::vector<BinaryTask>& 
   return fits;
 }
 
-std::string NullModelFitter::BinaryProblem(size_t trait) {
+Result<std::string> NullModelFitter::BinaryProblem(size_t trait) {
   const BinaryTask task = MakeTask(trait, {});
   if (std::string problem = CountProblem(*task.group, task.request, *inputs_.binary);
-      !problem.empty()) {
+      !problem.empty() || inputs_.loco != nullptr) {
     return problem;
   }
   if (covariate_scales_.empty()) Builder();
@@ -78,7 +78,12 @@ std::string NullModelFitter::BinaryProblem(size_t trait) {
       MakeMaskedDesign(*inputs_.basis, covariate_scales_, *task.group, *inputs_.axis));
   BinaryOptions score_alone = *inputs_.binary;
   score_alone.correction = BinaryCorrection::kNone;
-  return FitBinaryNull(inputs_.target, *inputs_.basis, design, task.request, score_alone).problem;
+  std::string problem =
+      FitBinaryNull(inputs_.target, *inputs_.basis, design, task.request, score_alone).problem;
+  if (!problem.empty() && inputs_.binary->null_failure == NullFailurePolicy::kFail) {
+    return InputError("trait " + inputs_.cohort->traits[trait].name + ": " + problem, "");
+  }
+  return problem;
 }
 
 Result<std::shared_ptr<const ChromosomeState>> NullModelFitter::FitBinary(
@@ -100,7 +105,7 @@ Result<std::shared_ptr<const ChromosomeState>> NullModelFitter::FitBinary(
   for (const BinaryFit& fit : fits) {
     const std::string& name = inputs_.cohort->traits[fit.null.trait].name;
     std::string problem = fit.problem;
-    if (problem.empty() && fit.null.people) problem = fit.null.people->firth_problem;
+    if (problem.empty()) problem = fit.null.people->firth_problem;
     if (problem.empty()) continue;
     if (inputs_.binary->null_failure == NullFailurePolicy::kFail) {
       return InputError("trait " + name + ", chromosome " + label + ": " + problem, "");

@@ -68,6 +68,10 @@ BinaryFit FitBinaryNull(CpuTarget target, const CovariateBasis& basis,
   for (const double y : request.y) out.null.num_cases += y > 0.5;
   std::vector<double> loco = request.loco;
   if (loco.empty()) loco.assign(request.y.size(), 0);
+  auto people = std::make_shared<BinaryPeople>();
+  people->design = design;
+  people->y = request.y;
+  out.null.people = people;
   LogisticFit fit = FitLogisticNull(target, *design, request.y, loco, options.null_iterations);
   if (!fit.converged()) {
     out.null.failed = true;
@@ -78,9 +82,6 @@ BinaryFit FitBinaryNull(CpuTarget target, const CovariateBasis& basis,
   out.residual = request.y;
   for (size_t i = 0; i < out.residual.size(); ++i) out.residual[i] -= fit.p[i];
   out.weights = std::move(fit.w);
-  auto people = std::make_shared<BinaryPeople>();
-  people->design = design;
-  people->y = request.y;
   if (options.correction == BinaryCorrection::kFirthApproximate) {
     FitNullFirthOf(target, *design, loco, fit, options, *people);
   } else if (options.correction == BinaryCorrection::kSaddlepoint) {
@@ -89,7 +90,6 @@ BinaryFit FitBinaryNull(CpuTarget target, const CovariateBasis& basis,
     people->loco = std::move(loco);
     people->coefficients = std::move(fit.coefficients);
   }
-  out.null.people = std::move(people);
   return out;
 }
 

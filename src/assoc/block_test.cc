@@ -173,14 +173,15 @@ void BlockTester::CountFiltered(Filter filter, TraitRows& rows) {
                                   : rows.low_homs);
 }
 
-// Frequencies of cases and controls; their genotypes are always the additive ones.
+// Frequencies of cases and controls; their genotypes are always the additive ones. The exact sums
+// of the test have them, unless the codes are others or there is no null model.
 void BlockTester::FillCaseColumns(const VariantBlock& block, const BinaryNull& null, size_t v,
                                   const VariantMoments& moments, const BinaryScore& test,
                                   ResultRow& row) const {
   const DecodedVariant& variant = block.variant(v);
   double case_alleles = test.case_codes;
   int64_t called_cases = test.called_cases;
-  if (settings_.coding.model != GeneticModel::kAdditive) {
+  if (null.failed || settings_.coding.model != GeneticModel::kAdditive) {
     std::vector<uint32_t> cases;
     for (size_t i = 0; i < null.people->y.size(); ++i) {
       if (null.people->y[i] > 0.5) cases.push_back(null.people->design->block[i]);
@@ -213,6 +214,7 @@ void BlockTester::AddBinaryRows(const VariantBlock& block, const GroupState& gro
     ResultRow row = common;
     row.a1freq_cases = row.a1freq_controls = kNone;
     if (null.failed) {
+      FillCaseColumns(block, null, v, moments, {}, row);
       row.status = RowStatus::kNullFailed;
       own.table.rows.push_back(row);
       continue;
@@ -304,12 +306,8 @@ void BlockTester::CountGenotypes(const VariantBlock& block, const GroupState& gr
         CountNearestGenotypes(block, variant, second, group.group->people, {}));
   }
   for (const BinaryNull& null : group.binary) {
-    GenotypeCounts counts;
-    if (null.people) {
-      counts =
-          CountNearestGenotypes(block, variant, second, null.people->design->block, null.people->y);
-    }
-    rows[null.trait].table.counts.push_back(counts);
+    rows[null.trait].table.counts.push_back(
+        CountNearestGenotypes(block, variant, second, null.people->design->block, null.people->y));
   }
 }
 

@@ -95,8 +95,10 @@ class NullModelFitter {
   // The people who have trait `trait`.
   std::shared_ptr<const SampleGroup> GroupOfTrait(size_t trait);
 
-  // Binary traits: why `trait` cannot be analysed on any chromosome, or nothing.
-  std::string BinaryProblem(size_t trait);
+  // Binary traits: why `trait` cannot be analysed on any chromosome, or nothing. Its null model is
+  // fitted only where it is that of every chromosome, without predictions. Errors: that fit fails,
+  // and the policy is to end the run.
+  Result<std::string> BinaryProblem(size_t trait);
 
   // Null models of the traits in `traits`. Errors: a LOCO file cannot be read or changed.
   Result<std::shared_ptr<const ChromosomeState>> Fit(const std::vector<size_t>& traits, int code,

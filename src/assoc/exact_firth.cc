@@ -8,6 +8,10 @@
 namespace tallele {
 namespace {
 
+// The columns of the design have length 1, so their scores are smaller by the root of the number of
+// people than those of a genotype: REGENIE's tolerance alone stops short of the maximum.
+constexpr double kTighter = 1e-3;
+
 struct StagedFit {
   PenalisedFit fit;
   FirthStage stage = FirthStage::kFailed;
@@ -18,7 +22,7 @@ StagedFit FitInStages(const PenalisedModel& model, const Eigen::VectorXd& start,
   PenalisedLimits own;
   own.max_iterations = limits.max_iterations / 2;
   own.max_step = limits.max_step;
-  own.gradient_tolerance = limits.gradient_tolerance;
+  own.gradient_tolerance = kTighter * limits.gradient_tolerance;
   own.max_halvings = limits.max_halvings;
   own.max_inner_iterations = limits.max_inner_iterations;
   StagedFit out{FitByPseudoData(model, start, own), FirthStage::kPseudoData};

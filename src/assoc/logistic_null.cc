@@ -13,6 +13,8 @@ constexpr double kStillLogits = 1e-9;
 // Steps that still move a logit by so much at the end, with a vanishing score, never end.
 constexpr double kRunawayStep = 0.05;
 constexpr double kCertainLogit = 12;
+// A person with less adds nothing to the information: a logit beyond 30.
+constexpr double kVanishingWeight = 1e-13;
 constexpr int kMaxHalvings = 30;
 constexpr int kInterceptSteps = 100;
 // A step is good when the deviance does not rise beyond its rounding.
@@ -118,6 +120,14 @@ class LogisticFitter {
 
   LogisticFit Finish() {
     if (!SolveStep()) return GiveUp();
+    const auto informative =
+        std::count_if(fit_.w.begin(), fit_.w.end(), [](double w) { return w > kVanishingWeight; });
+    if (informative <= z_.cols()) {
+      fit_.problem =
+          "the predictions are so large that they leave no doubt about anybody's class. "
+          "Are they on the logit scale?";
+      return std::move(fit_);
+    }
     const Eigen::Index r = z_.cols();
     fit_.coefficients.assign(a_.data(), a_.data() + r);
     fit_.inverse_root.resize(static_cast<size_t>(r * r));

@@ -163,15 +163,16 @@ std::vector<bool> UsedPeople(const Cohort& cohort) {
 }
 
 // Fits what does not depend on predictions, and drops the traits that end here.
-void ChooseTraits(PlannedScan& plan, EventSink& events) {
+Result<void> ChooseTraits(PlannedScan& plan, EventSink& events) {
   plan.axis = ChooseScanAxis(plan.source->num_samples(), plan.cohort.base, UsedPeople(plan.cohort));
   plan.fitter = std::make_unique<NullModelFitter>(plan.FitterInputs());
   for (size_t t = 0; t < plan.cohort.traits.size(); ++t) {
     const TraitColumn& trait = plan.cohort.traits[t];
     std::string problem = trait.problem;
-    if (problem.empty()) {
-      problem = plan.is_binary() ? plan.fitter->BinaryProblem(t)
-                                 : plan.fitter->PhenotypeResidual(t).problem;
+    if (problem.empty() && plan.is_binary()) {
+      TALLELE_ASSIGN(problem, plan.fitter->BinaryProblem(t));
+    } else if (problem.empty()) {
+      problem = plan.fitter->PhenotypeResidual(t).problem;
     }
     if (problem.empty()) {
       const SampleGroup& group = *plan.fitter->GroupOfTrait(t);
@@ -186,6 +187,7 @@ void ChooseTraits(PlannedScan& plan, EventSink& events) {
     }
   }
   plan.fitter->ReleaseColumns();
+  return {};
 }
 
 Error NoTraitLeft(const PlannedScan& plan) {
@@ -256,7 +258,7 @@ Result<std::unique_ptr<ScanPlan>> MakePlan(const ScanRequest& request, EventSink
                                      plan->cohort.base.size()));
   plan->cohort.covariates.clear();
   plan->cohort.covariates.shrink_to_fit();
-  ChooseTraits(*plan, events);
+  TALLELE_TRY(ChooseTraits(*plan, events));
   if (plan->traits.empty()) return NoTraitLeft(*plan);
   ChooseBlockWidth(*plan);
   std::vector<std::string> names;

@@ -53,6 +53,7 @@ void LogStart(const ResolvedOptions& options, Console& console) {
   console.Log(options.settings.scan.safety.command);
   console.Log("");
   console.Log(options.effective_toml);
+  for (const std::string& note : options.notes) console.Message(Severity::kWarning, note);
 }
 
 // "412 of 9,120 rows corrected: ..." for a trait with a correction.

@@ -109,7 +109,7 @@ Result<double> BinaryValue(const TextTable& table, size_t column, std::string_vi
     if (value == 0)
       error.advice =
           "The table seems to have 0 for controls and 1 for cases: leave "
-          "--cc12 (-1) out.";
+          "--cc12 (-1) out. If 0 stands for missing, give --missing-code 0 with it.";
     return error;
   }
   if (value == 0 || value == 1) return value;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "config/binary_option_table.h"
@@ -206,6 +207,13 @@ Result<void> CheckLayouts(const ScanRequest& scan) {
   if (scan.no_split && scan.af_cc) {
     return UsageError("--af-cc adds columns to split files", "Leave out --no-split or --af-cc.");
   }
+  const auto is_unprintable = [](unsigned char c) { return c < ' ' || c == 0x7f; };
+  if (std::any_of(scan.htp.begin(), scan.htp.end(), is_unprintable)) {
+    return UsageError(
+        "the cohort name of --htp holds a tab, a line break or another control "
+        "character",
+        "It becomes a cell of a tab-separated table: use plain text.");
+  }
   if (scan.exact_p && scan.htp.empty()) {
     return UsageError("--exact-p belongs to --htp", "Leave it out.");
   }
@@ -213,6 +221,35 @@ Result<void> CheckLayouts(const ScanRequest& scan) {
     return UsageError("--apply-rint transforms quantitative traits", "Leave it out with --bt.");
   }
   return {};
+}
+
+// A correction named on the command line replaces the file's, whatever words either uses.
+void DropOtherCorrections(const OptionLayer& flags, OptionLayer& merged) {
+  const std::string_view names[] = {"--firth", "--approx", "--spa", "--binary-fallback"};
+  const bool named = std::any_of(std::begin(names), std::end(names),
+                                 [&](std::string_view name) { return flags.Has(Flag(name)); });
+  if (!named) return;
+  for (const std::string_view name : names) {
+    if (!flags.Has(Flag(name))) merged.given.erase(&Flag(name));
+  }
+}
+
+// Options that REGENIE takes without a word where they do nothing.
+std::vector<std::string> NotesOnIdleOptions(const OptionLayer& given, const ScanRequest& scan) {
+  std::vector<std::string> notes;
+  const BinaryCorrection correction = scan.binary.correction;
+  if (given.Has(Flag("--pThresh")) && correction == BinaryCorrection::kNone) {
+    notes.push_back("--pThresh does nothing without --firth or --spa");
+  }
+  for (const char* name : {"--maxstep-null", "--maxiter-null"}) {
+    if (given.Has(Flag(name)) && correction != BinaryCorrection::kFirthApproximate) {
+      notes.push_back(std::string(name) + " does nothing without --firth --approx");
+    }
+  }
+  if (scan.cohort.family == TraitFamily::kBinary && scan.cohort.force_qt) {
+    notes.push_back("--force-qt does nothing with --bt");
+  }
+  return notes;
 }
 
 // As in REGENIE, limits given by the user are the only ones: no retries with others.
@@ -229,21 +266,24 @@ Result<ResolvedOptions> ResolveOptions(const OptionLayer& flags) {
   if (config != flags.given.end()) {
     TALLELE_ASSIGN(merged, ReadTomlLayer(config->second.value.Text()));
   }
+  DropOtherCorrections(flags, merged);
   for (const auto& [spec, given] : flags.given) merged.given[spec] = given;
+  const OptionLayer given = merged;
   TALLELE_TRY(ChooseFormat(flags, merged));
   TALLELE_TRY(CheckFamily(merged));
   ResolvedOptions resolved;
   SetNullRetries(merged, resolved.settings.scan);
   const bool binary = IsBinary(merged);
   TALLELE_TRY(AddDefaults(merged, binary));
-  for (const auto& [spec, given] : merged.given) {
-    if (spec->apply != nullptr) spec->apply(given.value, resolved.settings);
+  for (const auto& [spec, option] : merged.given) {
+    if (spec->apply != nullptr) spec->apply(option.value, resolved.settings);
   }
   if (IsTrue(merged, "--resume") && IsTrue(merged, "--overwrite")) {
     return UsageError("--resume and --overwrite exclude each other", "Give one of them.");
   }
   TALLELE_TRY(ChooseCorrection(resolved.settings));
   TALLELE_TRY(CheckLayouts(resolved.settings.scan));
+  resolved.notes = NotesOnIdleOptions(given, resolved.settings.scan);
   TALLELE_TRY(CheckInputs(resolved.settings.scan));
   TALLELE_TRY(CheckFiles(resolved.settings.scan));
   resolved.effective_toml = EffectiveToml(merged);

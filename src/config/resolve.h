@@ -2,6 +2,7 @@
 #define TALLELE_CONFIG_RESOLVE_H_
 
 #include <string>
+#include <vector>
 
 #include "config/option_layer.h"
 #include "config/option_spec.h"
@@ -11,7 +12,8 @@ namespace tallele {
 // The options of a run after defaults, configuration file and flags were merged.
 struct ResolvedOptions {
   RegenieSettings settings;
-  std::string effective_toml;  // running with this file alone repeats the run
+  std::vector<std::string> notes;  // options that do nothing here
+  std::string effective_toml;      // running with this file alone repeats the run
 };
 
 // Merges defaults < TOML (the file of --config, if there is one) < flags: an omitted flag never

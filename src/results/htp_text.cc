@@ -85,7 +85,7 @@ void HtpText::AppendInfo(const ResultRow& row, std::string& out) const {
   add("REGENIE_SE", row.se);
   if (schema_.has_info) add("INFO", row.info);
   add("MAC", row.minor_allele_count);
-  if (schema_.binary) {
+  if (schema_.binary && row.status != RowStatus::kNullFailed) {
     add("SCORE", row.score);
     // Of a corrected row the variance that its statistic stands for, as in REGENIE's files.
     const bool corrected = row.method != CorrectionMethod::kScore && row.chisq > 0;

@@ -286,6 +286,43 @@ class BinaryCases(unittest.TestCase):
         alone = self.scan("alone", "--ignore-pred")
         self.assertEqual(alone, rows)
 
+    def test_a_group_without_predictions_does_not_separate(self):
+        """Controls alone in one half of a covariate; nobody of that half has predictions."""
+        half = [float(i % 3 == 0) for i in range(PEOPLE)]
+        trait = [0 if h else t for h, t in zip(half, self.cohort.traits["B1"])]
+        self.cohort.write(self.folder, traits={"B1": trait},
+                          covariates={"age": self.cohort.age, "half": half})
+        self.scan("separated", "--ignore-pred", code=1)
+        self.assertIn("separate", self.log)
+        there = [i for i in range(PEOPLE) if not half[i]]
+        with open(self.path("B1.loco"), "w") as g:
+            g.write("FID_IID " + " ".join("_".join(self.cohort.ids[i]) for i in there) + "\n1 ")
+            g.write(" ".join("0" for _ in there) + "\n")
+        rows = self.scan("fine")
+        self.assertEqual(rows["B1"]["v3"]["EXTRA"], "NA")
+        self.assertEqual(rows["B1"]["v3"]["N"], str(len(there)))
+
+    def test_predictions_of_absurd_size_are_named(self):
+        with open(self.path("B1.loco"), "w") as g:
+            g.write("FID_IID " + " ".join("_".join(x) for x in self.cohort.ids) + "\n1 ")
+            g.write(" ".join("1e300" if i % 20 == 0 else "0.1" for i in range(PEOPLE)) + "\n")
+        rows = self.scan("huge", "--phenoCol", "B1", code=3)
+        self.assertRegex(self.log, "B1.*chromosome 1.*(predictions|converge|separate)")
+        self.assertEqual({row["EXTRA"] for row in rows["B1"].values()}, {"TEST_FAIL"})
+
+    def test_the_command_line_s_correction_replaces_the_file_s(self):
+        wanted = self.scan("wanted", "--firth", "--approx")
+        for text in ('fallback_method = "score_only"', "spa = true"):
+            with open(self.path("c.toml"), "w") as f:
+                f.write(f"[binary]\n{text}\n")
+            self.assertEqual(self.scan("mine", "--config", self.path("c.toml"), "--firth",
+                                       "--approx"), wanted)
+
+    def test_idle_options_are_announced(self):
+        self.scan("idle", "--pThresh", "0.1", "--maxstep-null", "5")
+        self.assertIn("--pThresh does nothing", self.log)
+        self.assertIn("--maxstep-null does nothing", self.log)
+
     def test_a_lower_case_limit_tests_the_trait(self):
         few = [int(i in (3, 40, 71, 99)) for i in range(PEOPLE)]
         self.cohort.write(self.folder, traits={"B1": few})
@@ -303,8 +340,12 @@ class BinaryCases(unittest.TestCase):
         with open(self.path("B2.loco"), "w") as g:
             g.write("FID_IID " + " ".join("_".join(x) for x in self.cohort.ids) + "\n1 ")
             g.write(" ".join("1e9" if (t or 0) else "-1e9" for t in self.cohort.traits["B2"]) + "\n")
-        rows = self.scan("warned", code=3)
+        rows = self.scan("warned", "--af-cc", code=3)
         self.assertRegex(self.log, "B2.*chromosome 1")
+        good = self.scan("good", "--af-cc", "--ignore-pred")
+        for name, row in rows["B2"].items():
+            for column in ("N", "N_CASES", "N_CONTROLS", "A1FREQ_CASES", "A1FREQ_CONTROLS"):
+                self.assertEqual(row[column], good["B2"][name][column], f"{name} {column}")
         for row in rows["B2"].values():
             self.assertEqual((row["BETA"], row["LOG10P"], row["EXTRA"]), ("NA", "NA", "TEST_FAIL"))
         self.assertEqual(rows["B1"]["v3"]["EXTRA"], "NA")
@@ -315,6 +356,10 @@ class BinaryCases(unittest.TestCase):
             f.write('[compute]\nnull_logistic_nonconvergence_policy = "fail"\n')
         self.scan("ended", "--config", self.path("fail.toml"), code=1)
         self.assertRegex(self.log, "B2.*chromosome 1")
+        split = {**self.cohort.traits, "SPLIT": [int(a > 55) for a in self.cohort.age]}
+        self.cohort.write(self.folder, traits=split)
+        self.scan("before", "--ignore-pred", "--config", self.path("fail.toml"), code=1)
+        self.assertRegex(self.log, "SPLIT.*separate")
 
     def test_the_effective_configuration_repeats_the_run(self):
         for flags in (["--firth", "--approx", "--firth-se", "--pThresh", "0.2", "--af-cc"],
