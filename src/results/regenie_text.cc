@@ -17,16 +17,7 @@ void RegenieText::AppendHeader(std::string& out) const {
 }
 
 void RegenieText::AppendRow(const ResultRow& row, const GenotypeCounts*, std::string& out) {
-  const VariantRecord variant = variants_[row.variant];
-  out += chromosome_.Of(variant.chromosome, schema_.num_autosomes);
-  out += ' ';
-  AppendInteger(variant.position, out);
-  out += ' ';
-  out += variant.id;
-  out += ' ';
-  out += schema_.ref_first ? variant.first_allele : variant.second_allele;
-  out += ' ';
-  out += schema_.ref_first ? variant.second_allele : variant.first_allele;
+  AppendVariant(variants_[row.variant], schema_, chromosome_, out);
   AppendStatistic(row.a1freq, true, out);
   if (schema_.af_cc) {
     AppendStatistic(row.a1freq_cases, true, out);

@@ -24,6 +24,19 @@ const std::string& ChromosomeText::Of(std::string_view label, int num_autosomes)
   return text_;
 }
 
+void AppendVariant(const VariantRecord& variant, const ResultSchema& schema,
+                   ChromosomeText& chromosome, std::string& out) {
+  out += chromosome.Of(variant.chromosome, schema.num_autosomes);
+  out += ' ';
+  AppendInteger(variant.position, out);
+  out += ' ';
+  out += variant.id;
+  out += ' ';
+  out += schema.ref_first ? variant.first_allele : variant.second_allele;
+  out += ' ';
+  out += schema.ref_first ? variant.second_allele : variant.first_allele;
+}
+
 void AppendStatistic(double value, bool exists, std::string& out) {
   out += ' ';
   if (!exists || !std::isfinite(value)) {

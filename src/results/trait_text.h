@@ -37,6 +37,10 @@ class ChromosomeText {
   std::string text_;
 };
 
+// "CHROM GENPOS ID ALLELE0 ALLELE1" of a variant.
+void AppendVariant(const VariantRecord& variant, const ResultSchema& schema,
+                   ChromosomeText& chromosome, std::string& out);
+
 // " value" with six digits, or " NA".
 void AppendStatistic(double value, bool exists, std::string& out);
 

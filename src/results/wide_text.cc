@@ -31,17 +31,8 @@ void WideText::AppendHeader() {
   lines_ += " EXTRA\n";
 }
 
-void WideText::AppendVariant(const UnionRow& row) {
-  const VariantRecord variant = variants_[row.variant];
-  lines_ += chromosome_.Of(variant.chromosome, schema_.num_autosomes);
-  lines_ += ' ';
-  AppendInteger(variant.position, lines_);
-  lines_ += ' ';
-  lines_ += variant.id;
-  lines_ += ' ';
-  lines_ += schema_.ref_first ? variant.first_allele : variant.second_allele;
-  lines_ += ' ';
-  lines_ += schema_.ref_first ? variant.second_allele : variant.first_allele;
+void WideText::AppendUnion(const UnionRow& row) {
+  AppendVariant(variants_[row.variant], schema_, chromosome_, lines_);
   AppendStatistic(row.a1freq, true, lines_);
   if (schema_.has_info) AppendStatistic(row.info, row.info >= 0, lines_);
   for (const int32_t count :
@@ -70,7 +61,7 @@ Result<void> WideText::Append(std::span<const UnionRow> rows,
                               std::span<const ResultTable* const> tables) {
   std::vector<size_t> next(tables.size(), 0);
   for (const UnionRow& row : rows) {
-    AppendVariant(row);
+    AppendUnion(row);
     std::string extra = "NA";
     for (size_t t = 0; t < tables.size(); ++t) {
       const std::vector<ResultRow>& own = tables[t]->rows;

@@ -52,7 +52,7 @@ class WideText {
       : prefix_(prefix), traits_(traits), schema_(schema), variants_(variants), env_(env) {}
 
   void AppendHeader();
-  void AppendVariant(const UnionRow& row);
+  void AppendUnion(const UnionRow& row);
   const char* AppendTrait(const ResultRow* row);
 
   const std::string prefix_;
