@@ -16,8 +16,6 @@ namespace {
 constexpr double kRareAlleleCount = 50;
 constexpr double kZeroShare = 0.5;
 
-constexpr size_t kPeoplePerChunk = 512;
-
 // Values of stored numerators t of one 8-bit pair, turned where the candidate's codes are.
 class CodeValues {
  public:
@@ -48,6 +46,17 @@ uint16_t ZeroPair(const CodeScale& scale, bool turned) {
 }
 
 }  // namespace
+
+BinaryCorrector::BinaryCorrector(const BinaryOptions& options, const CovariateBasis& basis,
+                                 CpuTarget target)
+    : options_(options), basis_(basis), target_(target) {
+  if (options.correction == BinaryCorrection::kNone) return;
+  const size_t k = basis.rank();
+  rows_.resize(basis.num_people * k);
+  for (size_t b = 0; b < basis.num_people; ++b) {
+    for (size_t c = 0; c < k; ++c) rows_[b * k + c] = basis.columns[c][b];
+  }
+}
 
 // Fills scratch.people and x with the mask's people whose code is above `threshold`, ascending.
 // False when the variant is not held in a form that makes this cheap.
@@ -158,19 +167,12 @@ void BinaryCorrector::Adjust(const CorrectionCandidate& candidate, bool carriers
                     scratch.x.size(), scratch.x.data());
     return;
   }
-  for (size_t begin = 0; begin < scratch.x.size(); begin += kPeoplePerChunk) {
-    const size_t end = std::min(scratch.x.size(), begin + kPeoplePerChunk);
-    for (size_t c = 0; c < candidate.adjustment.size(); ++c) {
-      const double weight = candidate.adjustment[c];
-      const double* column = basis_.columns[c].data();
-      if (carriers_only) {
-        for (size_t i = begin; i < end; ++i) {
-          scratch.x[i] -= weight * column[base_of[scratch.people[i]]];
-        }
-      } else {
-        for (size_t i = begin; i < end; ++i) scratch.x[i] -= weight * column[base_of[i]];
-      }
-    }
+  const size_t k = candidate.adjustment.size();
+  for (size_t i = 0; i < scratch.x.size(); ++i) {
+    const double* row = rows_.data() + k * base_of[carriers_only ? scratch.people[i] : i];
+    double x = scratch.x[i];
+    for (size_t c = 0; c < k; ++c) x -= candidate.adjustment[c] * row[c];
+    scratch.x[i] = x;
   }
 }
 

@@ -61,8 +61,7 @@ struct CorrectionScratch {
 // Corrects candidates of a block, each by itself: the result does not depend on the others.
 class BinaryCorrector {
  public:
-  BinaryCorrector(const BinaryOptions& options, const CovariateBasis& basis, CpuTarget target)
-      : options_(options), basis_(basis), target_(target) {}
+  BinaryCorrector(const BinaryOptions& options, const CovariateBasis& basis, CpuTarget target);
 
   CorrectedTest Correct(const VariantBlock& block, const BlockSums& sums,
                         const CorrectionCandidate& candidate, CorrectionScratch& scratch) const;
@@ -95,6 +94,7 @@ class BinaryCorrector {
   BinaryOptions options_;
   const CovariateBasis& basis_;
   CpuTarget target_;
+  std::vector<double> rows_;  // [base][basis columns]: a few people's covariates lie together
 };
 
 }  // namespace tallele
