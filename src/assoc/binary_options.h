@@ -1,8 +1,6 @@
 #ifndef TALLELE_ASSOC_BINARY_OPTIONS_H_
 #define TALLELE_ASSOC_BINARY_OPTIONS_H_
 
-#include <string>
-
 namespace tallele {
 
 // What follows a score test that passes the threshold.
@@ -44,8 +42,6 @@ struct BinaryOptions {
   FirthLimits firth;
   NullFirthLimits null_firth;
   double min_cases = 10;
-  bool write_null_firth = false;
-  std::string use_null_firth;  // list of files with start values
 };
 
 }  // namespace tallele
