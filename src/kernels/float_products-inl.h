@@ -1,0 +1,117 @@
+// The float kernels over a vector type `Vector` with `Integers` beside it, and the functions
+// FusedMultiplyAdd, Broadcast, Load and Store; included once by each instruction set's file.
+// kRows x kVectors accumulators are kept in registers.
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/float_kernels.h"
+
+namespace tallele::kernels {
+namespace {
+
+constexpr size_t kLanes = sizeof(Vector) / sizeof(float);
+
+template <size_t kRows, size_t kVectors>
+void MultiplyBlock(const FloatProduct& p, size_t i, size_t j, bool from_zero) {
+  Vector sums[kRows][kVectors];
+  float* out = p.out + i * p.out_stride + j;
+  for (size_t r = 0; r < kRows; ++r) {
+    for (size_t v = 0; v < kVectors; ++v) {
+      sums[r][v] = from_zero ? Vector{} : Load(out + r * p.out_stride + v * kLanes);
+    }
+  }
+  const float* left = p.left.data + i * p.left.row_step;
+  const float* right = p.right + j;
+  for (size_t k = 0; k < p.depth; ++k) {
+    Vector columns[kVectors];
+    for (size_t v = 0; v < kVectors; ++v) columns[v] = Load(right + v * kLanes);
+    for (size_t r = 0; r < kRows; ++r) {
+      const Vector x = Broadcast(left[r * p.left.row_step]);
+      for (size_t v = 0; v < kVectors; ++v) {
+        sums[r][v] = FusedMultiplyAdd(x, columns[v], sums[r][v]);
+      }
+    }
+    left += p.left.depth_step;
+    right += p.right_stride;
+  }
+  for (size_t r = 0; r < kRows; ++r) {
+    for (size_t v = 0; v < kVectors; ++v) Store(out + r * p.out_stride + v * kLanes, sums[r][v]);
+  }
+}
+
+// All rows of some columns.
+template <size_t kVectors>
+void MultiplyColumns(const FloatProduct& p, size_t j, bool from_zero) {
+  size_t i = 0;
+  for (; i + kRowsInRegisters <= p.rows; i += kRowsInRegisters) {
+    MultiplyBlock<kRowsInRegisters, kVectors>(p, i, j, from_zero);
+  }
+  for (; i + 2 <= p.rows; i += 2) MultiplyBlock<2, kVectors>(p, i, j, from_zero);
+  for (; i < p.rows; ++i) MultiplyBlock<1, kVectors>(p, i, j, from_zero);
+}
+
+template <size_t kVectors>
+void MultiplyColumnsOf(size_t vectors, const FloatProduct& p, size_t j, bool from_zero) {
+  if constexpr (kVectors == 1) {
+    MultiplyColumns<1>(p, j, from_zero);
+  } else if (vectors == kVectors) {
+    MultiplyColumns<kVectors>(p, j, from_zero);
+  } else {
+    MultiplyColumnsOf<kVectors - 1>(vectors, p, j, from_zero);
+  }
+}
+
+void Multiply(const FloatProduct& p, bool from_zero) {
+  const size_t vectors = p.columns / kLanes;
+  const size_t parts = (vectors + kVectorsInRegisters - 1) / kVectorsInRegisters;
+  for (size_t part = 0; part < parts; ++part) {
+    const size_t begin = vectors * part / parts, end = vectors * (part + 1) / parts;
+    MultiplyColumnsOf<kVectorsInRegisters>(end - begin, p, begin * kLanes, from_zero);
+  }
+}
+
+Vector Polynomial(const float (&coefficients)[5], Vector t) {
+  Vector sum = Broadcast(coefficients[4]);
+  for (int k = 3; k >= 0; --k) sum = FusedMultiplyAdd(sum, t, Broadcast(coefficients[k]));
+  return sum;
+}
+
+void Tanh(float* values, size_t count) {
+  const Vector limit = Broadcast(kTanhLimit), one = Broadcast(1.0f);
+  for (size_t i = 0; i < count; i += kLanes) {
+    const Vector x = Load(values + i);
+    const Vector t = x * x;
+    Vector y = x * Polynomial(kTanhP, t) / Polynomial(kTanhQ, t);
+    y = (x >= limit) | (y > one) ? one : y;
+    y = (x <= -limit) | (y < -one) ? -one : y;
+    Store(values + i, y);
+  }
+}
+
+void TanhSlope(const float* tangents, float* gradients, size_t count) {
+  const Vector one = Broadcast(1.0f);
+  for (size_t i = 0; i < count; i += kLanes) {
+    const Vector y = Load(tangents + i);
+    Store(gradients + i, Load(gradients + i) * FusedMultiplyAdd(-y, y, one));
+  }
+}
+
+void Unpack(const uint8_t* row, size_t first, size_t count, const GenotypeValues& values,
+            float* out) {
+  Integers shifts;
+  for (size_t l = 0; l < kLanes; ++l) shifts[l] = static_cast<int32_t>(2 * l);
+  for (size_t i = 0; i < count; i += kLanes) {
+    const size_t snp = first + i;
+    uint32_t bytes = 0;
+    std::memcpy(&bytes, row + snp / 4, kLanes / 4);
+    const Integers codes = ((Integers{} + static_cast<int32_t>(bytes)) >> shifts) & 3;
+    Vector value = codes == 0 ? Load(values.of[0] + snp) : Vector{};
+    value = codes == 1 ? Load(values.of[1] + snp) : value;
+    value = codes == 2 ? Load(values.of[2] + snp) : value;
+    Store(out + i, value);
+  }
+}
+
+}  // namespace
+}  // namespace tallele::kernels

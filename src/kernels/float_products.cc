@@ -1,0 +1,103 @@
+#include "kernels/float_products.h"
+
+#include <cmath>
+
+#include "kernels/float_kernels.h"
+
+namespace tallele {
+namespace kernels {
+namespace {
+
+void Multiply(const FloatProduct& p, bool from_zero) {
+  for (size_t i = 0; i < p.rows; ++i) {
+    for (size_t j = 0; j < p.columns; ++j) {
+      float& out = p.out[i * p.out_stride + j];
+      float sum = from_zero ? 0.0f : out;
+      for (size_t k = 0; k < p.depth; ++k) {
+        sum = std::fma(p.left.data[i * p.left.row_step + k * p.left.depth_step],
+                       p.right[k * p.right_stride + j], sum);
+      }
+      out = sum;
+    }
+  }
+}
+
+float Polynomial(const float (&coefficients)[5], float t) {
+  float sum = coefficients[4];
+  for (int k = 3; k >= 0; --k) sum = std::fma(sum, t, coefficients[k]);
+  return sum;
+}
+
+void Tanh(float* values, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const float x = values[i];
+    const float t = x * x;
+    float y = x * Polynomial(kTanhP, t) / Polynomial(kTanhQ, t);
+    if (x >= kTanhLimit || y > 1.0f) y = 1.0f;
+    if (x <= -kTanhLimit || y < -1.0f) y = -1.0f;
+    values[i] = y;
+  }
+}
+
+void TanhSlope(const float* tangents, float* gradients, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    gradients[i] *= std::fma(-tangents[i], tangents[i], 1.0f);
+  }
+}
+
+void Unpack(const uint8_t* row, size_t first, size_t count, const GenotypeValues& values,
+            float* out) {
+  for (size_t i = 0; i < count; ++i) {
+    const size_t snp = first + i;
+    const int code = row[snp / 4] >> (2 * (snp % 4)) & 3;
+    out[i] = code == 3 ? 0.0f : values.of[code][snp];
+  }
+}
+
+}  // namespace
+
+const FloatKernels kFloatScalar = {Multiply, Tanh, TanhSlope, Unpack};
+
+}  // namespace kernels
+
+namespace {
+
+const kernels::FloatKernels& KernelsOf(CpuTarget target) {
+  switch (target) {
+    case CpuTarget::kScalar:
+      return kernels::kFloatScalar;
+    case CpuTarget::kAvx2:
+    case CpuTarget::kAvxVnni:
+      return kernels::kFloatAvx2;
+    case CpuTarget::kAvx512Vnni:
+    case CpuTarget::kAmx:
+      return kernels::kFloatAvx512;
+  }
+  return kernels::kFloatScalar;
+}
+
+}  // namespace
+
+void AddProduct(CpuTarget target, const FloatProduct& product) {
+  KernelsOf(target).multiply(product, false);
+}
+
+void SetProduct(CpuTarget target, const FloatProduct& product) {
+  KernelsOf(target).multiply(product, true);
+}
+
+void TanhInPlace(CpuTarget target, std::span<float> values) {
+  KernelsOf(target).tanh(values.data(), values.size());
+}
+
+void MultiplyByTanhSlope(CpuTarget target, std::span<const float> tangents,
+                         std::span<float> gradients) {
+  KernelsOf(target).tanh_slope(tangents.data(), gradients.data(), gradients.size());
+}
+
+void UnpackValues(CpuTarget target, const uint8_t* row, size_t first, size_t count,
+                  const GenotypeValues& values, float* out) {
+  KernelsOf(target).unpack(row, first, count, values, out);
+}
+
+}  // namespace tallele
