@@ -21,8 +21,9 @@ void MultiplyBlock(const FloatProduct& p, size_t i, size_t j, bool from_zero) {
       sums[r][v] = from_zero ? Vector{} : Load(out + r * p.out_stride + v * kLanes);
     }
   }
-  const float* left = p.left.data + i * p.left.row_step;
-  const float* right = p.right + j;
+  // Without terms the operands may be null, which no offset may be added to.
+  const float* left = p.depth == 0 ? nullptr : p.left.data + i * p.left.row_step;
+  const float* right = p.depth == 0 ? nullptr : p.right + j;
   for (size_t k = 0; k < p.depth; ++k) {
     Vector columns[kVectors];
     for (size_t v = 0; v < kVectors; ++v) columns[v] = Load(right + v * kLanes);
@@ -106,7 +107,7 @@ void Unpack(const uint8_t* row, size_t first, size_t count, const GenotypeValues
     uint32_t bytes = 0;
     std::memcpy(&bytes, row + snp / 4, kLanes / 4);
     const Integers codes = ((Integers{} + static_cast<int32_t>(bytes)) >> shifts) & 3;
-    Vector value = codes == 0 ? Load(values.of[0] + snp) : Vector{};
+    Vector value = codes == 0 ? Load(values.of[0] + snp) : Load(values.of[3] + snp);
     value = codes == 1 ? Load(values.of[1] + snp) : value;
     value = codes == 2 ? Load(values.of[2] + snp) : value;
     Store(out + i, value);

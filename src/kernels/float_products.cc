@@ -50,7 +50,7 @@ void Unpack(const uint8_t* row, size_t first, size_t count, const GenotypeValues
   for (size_t i = 0; i < count; ++i) {
     const size_t snp = first + i;
     const int code = row[snp / 4] >> (2 * (snp % 4)) & 3;
-    out[i] = code == 3 ? 0.0f : values.of[code][snp];
+    out[i] = values.of[code][snp];
   }
 }
 

@@ -51,9 +51,9 @@ void TanhInPlace(CpuTarget target, std::span<float> values);
 void MultiplyByTanhSlope(CpuTarget target, std::span<const float> tangents,
                          std::span<float> gradients);
 
-// What the genotypes 0, 1 and 2 of each SNP are worth; a missing call is worth 0.
+// What each 2-bit code of each SNP is worth: 0, 1 and 2 copies, a missing call.
 struct GenotypeValues {
-  const float* of[3];
+  const float* of[4];
 };
 
 // out[i] = value of 2-bit code (first + i) of a packed row (kernels/packed_products.h), i below
