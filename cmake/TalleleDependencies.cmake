@@ -3,7 +3,7 @@
 # Names to link: fmt::fmt TBB::tbb Eigen3::Eigen OpenSSL::Crypto ZLIB::ZLIB
 # nlohmann_json::nlohmann_json CLI11::CLI11 tomlplusplus::tomlplusplus,
 # and our own names where a library has no CMake package: tallele::libdeflate tallele::zstd
-# tallele::sqlite3 tallele::xxhash tallele::hdf5 tallele::libzip
+# tallele::sqlite3 tallele::xxhash tallele::hdf5 tallele::libzip tallele::yaml_cpp
 # tallele::parquet.
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
@@ -37,5 +37,6 @@ tallele_pkg_config_target(sqlite3 sqlite3)
 tallele_pkg_config_target(xxhash libxxhash)
 tallele_pkg_config_target(hdf5 hdf5)
 tallele_pkg_config_target(libzip libzip)
+tallele_pkg_config_target(yaml_cpp yaml-cpp)
 
 include(FindArrowWheel)

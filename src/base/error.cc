@@ -77,6 +77,13 @@ Error NumericError(std::string what, std::string where, std::string advice) {
   return MakeError(ErrorKind::kNumeric, std::move(what), std::move(where), std::move(advice));
 }
 
+Error InterruptedError() {
+  Error error;
+  error.kind = ErrorKind::kInterrupted;
+  error.what = "interrupted";
+  return error;
+}
+
 Error InternalError(std::string what) {
   return MakeError(ErrorKind::kInternal, std::move(what), {},
                    "This is a defect of tallele; please report it with this line.");

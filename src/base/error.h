@@ -48,6 +48,7 @@ Error InputError(std::string what, std::string where, std::string advice = {});
 Error UnsupportedError(std::string what, std::string where, std::string advice = {});
 Error NumericError(std::string what, std::string where = {}, std::string advice = {});
 Error InternalError(std::string what);
+Error InterruptedError();
 
 // An operating system failure on `path`; the text of `errno_value` becomes `found`.
 Error IoError(std::string what, std::string path, int errno_value);

@@ -8,10 +8,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "ancestry/model/npy.h"
+#include "ancestry/model/fold_arrays.h"
 #include "ancestry/model/partition_file.h"
 #include "ancestry/model/text_inputs.h"
-#include "ancestry/model/zip_archive.h"
 #include "base/format_number.h"
 
 namespace tallele {
@@ -23,59 +22,6 @@ Error Mismatch(const std::string& what, const std::string& where, size_t found, 
   error.found = fmt::format("{}", found);
   error.expected = fmt::format("{}", expected);
   return error;
-}
-
-// The first member of these names in an .npz.
-Result<std::string> ReadEither(const ZipArchive& archive, std::initializer_list<const char*> keys) {
-  for (const char* key : keys) {
-    const std::string member = std::string(key) + ".npy";
-    if (archive.Find(member)) return archive.Read(member);
-  }
-  return InputError(fmt::format("the archive has no array {}", fmt::join(keys, " or ")),
-                    archive.path());
-}
-
-// Row `fold` of an array with one more dimension than `dimensions`, or the array itself. One row
-// serves every fold.
-Result<DoubleArray> FoldOf(const std::string& bytes, const std::string& where, size_t dimensions,
-                           int64_t fold) {
-  TALLELE_ASSIGN(const NpyHeader header, ReadNpyHeader(bytes, where));
-  if (header.shape.size() == dimensions) return ReadNpyDoubles(bytes, where);
-  if (header.shape.size() != dimensions + 1 || header.shape[0] == 0) {
-    return Mismatch("an array has an unexpected number of dimensions", where, header.shape.size(),
-                    dimensions + 1);
-  }
-  const int64_t row = header.shape[0] == 1 ? 0 : fold;
-  if (row >= header.shape[0]) {
-    return Mismatch("an array has fewer folds than the model's fold asks for", where,
-                    static_cast<size_t>(header.shape[0]), static_cast<size_t>(fold) + 1,
-                    "Folds count from 0; give the right --fold.");
-  }
-  return ReadNpyDoublesRow(bytes, where, row);
-}
-
-Result<void> ReadStatistics(const ModelFiles& files, FoldInputs& inputs, bool need_sd) {
-  TALLELE_ASSIGN(const ZipArchive archive, ZipArchive::Open(files.stats));
-  TALLELE_ASSIGN(const std::string means, ReadEither(archive, {"means_by_fold", "mean"}));
-  TALLELE_ASSIGN(DoubleArray mean, FoldOf(means, files.stats, 1, files.fold));
-  inputs.means = std::move(mean.values);
-  if (!need_sd && !archive.Find("sd_by_fold.npy") && !archive.Find("std.npy")) {
-    inputs.deviations.assign(inputs.means.size(), 1.0);
-    return {};
-  }
-  TALLELE_ASSIGN(const std::string sds, ReadEither(archive, {"sd_by_fold", "std"}));
-  TALLELE_ASSIGN(DoubleArray sd, FoldOf(sds, files.stats, 1, files.fold));
-  inputs.deviations = std::move(sd.values);
-  return {};
-}
-
-Result<void> ReadEmbeddingOf(const ModelFiles& files, FoldInputs& inputs) {
-  TALLELE_ASSIGN(const ZipArchive archive, ZipArchive::Open(files.embedding));
-  TALLELE_ASSIGN(const std::string bytes, ReadEither(archive, {"emb", "embedding"}));
-  TALLELE_ASSIGN(DoubleArray table, FoldOf(bytes, files.embedding, 2, files.fold));
-  inputs.embedding_width = static_cast<size_t>(table.shape.back());
-  inputs.embedding = std::move(table.values);
-  return {};
 }
 
 class Importer {
@@ -136,8 +82,8 @@ class Importer {
                     "No class names were given: the 24 of the published models are taken.");
       inputs->class_names = PublishedClasses();
     }
-    TALLELE_TRY(ReadStatistics(files, *inputs, context_.normalised));
-    TALLELE_TRY(ReadEmbeddingOf(files, *inputs));
+    TALLELE_TRY(ReadFoldStatistics(files.stats, files.fold, context_.normalised, *inputs));
+    TALLELE_TRY(ReadFoldEmbedding(files.embedding, files.fold, *inputs));
     if (inputs->means.size() != snps_.size()) {
       return Mismatch("the statistics and the list of SNPs are of different data", files.stats,
                       inputs->means.size(), snps_.size());

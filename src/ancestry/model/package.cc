@@ -9,10 +9,6 @@
 namespace tallele {
 namespace {
 
-// Above what upstream adds to every sd (1e-6), and far below the smallest sd of a SNP that varies:
-// one copy among n people gives sqrt(1/n), 3e-4 for ten million.
-constexpr double kSmallestDeviation = 2e-6;
-
 Error Broken(const std::string& where, std::string what, std::string found = {},
              std::string expected = {}, std::string advice = {}) {
   Error error = InputError(std::move(what), where, std::move(advice));

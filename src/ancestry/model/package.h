@@ -28,6 +28,11 @@ struct ModelSnps {
   std::string Identity() const;
 };
 
+// A SNP whose sd is smaller did not vary in training: above what upstream adds to every sd (1e-6),
+// and far below the smallest sd of a SNP that varies (one copy among n people gives sqrt(1/n), 3e-4
+// for ten million).
+constexpr double kSmallestDeviation = 2e-6;
+
 // What all models of one fold share. Folders hold it once per fold.
 struct FoldInputs {
   ModelSnps snps;
