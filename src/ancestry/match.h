@@ -65,7 +65,7 @@ struct MatchSummary {
   std::vector<std::string> findings;  // build and allele order, in words
 };
 
-// Chooses the cohort's variant for each model SNP by the rules of docs/formats/matched-cohort.md.
+// Chooses the cohort's variant for each model SNP by the rules of docs/formats/packed-store.md.
 // `means` are the model's mean genotypes. Calls are read only for palindromic SNPs (by frequency)
 // and for candidates that are otherwise equal.
 Result<std::vector<SnpMatch>> MatchSnps(const ModelSnps& snps, std::span<const double> means,

@@ -17,7 +17,7 @@ struct MatchReport {
   const VariantIndex& variants;
 };
 
-// A line for each model SNP (docs/formats/matched-cohort.md).
+// A line for each model SNP (docs/formats/packed-store.md).
 Result<void> WriteMatchReport(const MatchReport& report, const std::string& path);
 
 std::string MatchSummaryJson(const MatchSummary& summary);
