@@ -10,6 +10,9 @@
 #include "ancestry/match_report.h"
 #include "ancestry/model/matched_store.h"
 #include "ancestry/reference_build.h"
+#include "base/format_number.h"
+#include "base/hashing.h"
+#include "genotype/bed/plink_tables.h"
 #include "genotype/packed/packed_store.h"
 
 namespace tallele {
@@ -17,6 +20,7 @@ namespace {
 
 constexpr double kThroughout = 0.95;  // so large a share is "throughout"
 constexpr size_t kFewestForCorrelation = 10;
+constexpr char kInputsSection[] = "inputs";
 
 // Mean genotypes of the model: of its folds' training people.
 std::vector<double> ModelMeans(const std::vector<ModelPackage>& packages) {
@@ -176,12 +180,45 @@ std::vector<CallColumn> ColumnsOf(const std::vector<SnpMatch>& matches,
   return columns;
 }
 
+// SHA-256 of everything that decides a match; block sizes and threads do not.
+Result<std::string> InputsIdentity(const ModelSnps& snps, std::span<const double> means,
+                                   const MatchRequest& request) {
+  std::vector<std::string> files;
+  if (!request.calls.bgen.empty()) {
+    files = {request.calls.bgen};
+    if (!request.calls.sample.empty()) files.push_back(request.calls.sample);
+  } else {
+    std::string prefix = request.calls.plink;
+    if (prefix.ends_with(".bed")) prefix.resize(prefix.size() - 4);
+    files = {prefix + ".bed"};
+    for (const char* extension : {".bim", ".fam"}) {
+      TALLELE_ASSIGN(std::string companion, bed::FindCompanion(prefix, extension));
+      files.push_back(std::move(companion));
+    }
+  }
+  std::string text = fmt::format(
+      "match 1\n{}\n{} {} {} {}\n", snps.Identity(), static_cast<int>(request.ambiguous),
+      FormatExactly(request.max_mismatch_share), FormatExactly(request.warn_swapped_share),
+      FormatExactly(request.min_correlation));
+  if (!request.calls.bgen.empty()) text += FormatExactly(request.calls.min_call_probability) + "\n";
+  for (const std::string& file : files) {
+    TALLELE_ASSIGN(const FileIdentity f, PosixFileEnv().Identity(file));
+    text += fmt::format("{} {} {} {}\n", f.size, f.inode, f.modified_ns, f.changed_ns);
+  }
+  for (const double mean : means) text += FormatExactly(mean) + "\n";
+  return Sha256Hex(text);
+}
+
 // One cohort and one model on their way through `match`.
 class MatchRun {
  public:
   MatchRun(const ModelSnps& snps, std::vector<double> means, const MatchRequest& request,
-           const CallColumns& calls)
-      : snps_(snps), means_(std::move(means)), request_(request), calls_(calls) {}
+           const CallColumns& calls, std::string inputs)
+      : snps_(snps),
+        means_(std::move(means)),
+        request_(request),
+        calls_(calls),
+        inputs_(std::move(inputs)) {}
 
   Result<MatchSummary> Run(EventSink& events, const CancelToken& cancel) {
     const std::string& where = calls_.source().path();
@@ -213,6 +250,7 @@ class MatchRun {
     sections["kind"] = "matched";
     sections["summary"] = MatchSummaryJson(summary_);
     sections["source"] = where;
+    sections[kInputsSection] = inputs_;
     TALLELE_TRY(writer.Commit(sections));
     return summary_;
   }
@@ -235,6 +273,7 @@ class MatchRun {
   std::vector<double> means_;
   const MatchRequest& request_;
   const CallColumns& calls_;
+  std::string inputs_;
   std::vector<SnpMatch> matches_;
   MatchSummary summary_;
 };
@@ -256,8 +295,26 @@ Result<MatchSummary> MatchCohort(const std::vector<ModelPackage>& packages,
   TALLELE_TRY(PosixFileEnv().CreateFolders(request.work_dir));
   CallSourceRequest source = request.calls;
   source.scratch = request.work_dir + "/calls.tmp";
+  std::vector<double> means = ModelMeans(packages);
+  // Taken before the files are read, so that a change in between is seen by FindEarlierMatch. What
+  // is wrong with them is better said by Open.
+  Result<std::string> inputs = InputsIdentity(snps, means, request);
   TALLELE_ASSIGN(const CallColumns calls, CallColumns::Open(source, events, cancel));
-  return MatchRun(snps, ModelMeans(packages), request, calls).Run(events, cancel);
+  if (!inputs) return std::move(inputs).error();
+  return MatchRun(snps, std::move(means), request, calls, *std::move(inputs)).Run(events, cancel);
+}
+
+Result<std::optional<MatchSummary>> FindEarlierMatch(const std::vector<ModelPackage>& packages,
+                                                     const MatchRequest& request) {
+  if (packages.empty()) return UsageError("match needs a model");
+  const auto store = PackedStore::Open(request.work_dir + "/" + kMatchedStoreName);
+  if (!store) return std::optional<MatchSummary>();
+  TALLELE_ASSIGN(const std::string inputs,
+                 InputsIdentity(packages.front().inputs->snps, ModelMeans(packages), request));
+  const auto of_store = store->Section(kInputsSection);
+  const auto summary = store->Section("summary");
+  if (!of_store || *of_store != inputs || !summary) return std::optional<MatchSummary>();
+  return ParseMatchSummary(*summary);
 }
 
 }  // namespace tallele

@@ -78,6 +78,13 @@ Result<MatchSummary> MatchCohort(const std::vector<ModelPackage>& packages,
                                  const MatchRequest& request, EventSink& events,
                                  const CancelToken& cancel);
 
+// The summary of the store that an earlier MatchCohort left in the work folder, if it would make
+// the same one again: the model's SNPs and means, the options and the state of the cohort's files
+// (size, inode, times of change) are what they were. Nothing when there is no such store or it is
+// damaged; errors when the cohort's files cannot be found.
+Result<std::optional<MatchSummary>> FindEarlierMatch(const std::vector<ModelPackage>& packages,
+                                                     const MatchRequest& request);
+
 }  // namespace tallele
 
 #endif  // TALLELE_ANCESTRY_MATCH_H_

@@ -48,6 +48,27 @@ std::string CohortColumns(const SnpMatch& match, const VariantIndex& variants) {
                      match.variant + 1, r.id, r.position, r.first_allele, r.second_allele);
 }
 
+struct SummaryCount {
+  const char* name;
+  size_t MatchSummary::* count;
+};
+constexpr SummaryCount kSummaryCounts[] = {
+    {"people", &MatchSummary::num_people},
+    {"model_snps", &MatchSummary::num_model_snps},
+    {"matched", &MatchSummary::num_matched},
+    {"exact", &MatchSummary::num_exact},
+    {"swapped", &MatchSummary::num_swapped},
+    {"flipped", &MatchSummary::num_flipped},
+    {"one_allele", &MatchSummary::num_one_allele},
+    {"ambiguous", &MatchSummary::num_ambiguous},
+    {"ambiguous_dropped", &MatchSummary::num_ambiguous_dropped},
+    {"mismatch", &MatchSummary::num_mismatch},
+    {"absent", &MatchSummary::num_absent},
+    {"several_candidates", &MatchSummary::num_several},
+    {"found_by_id", &MatchSummary::num_by_id},
+    {"other_position", &MatchSummary::num_other_position},
+};
+
 }  // namespace
 
 Result<void> WriteMatchReport(const MatchReport& report, const std::string& path) {
@@ -73,24 +94,23 @@ Result<void> WriteMatchReport(const MatchReport& report, const std::string& path
 
 std::string MatchSummaryJson(const MatchSummary& s) {
   nlohmann::ordered_json json;
-  json["people"] = s.num_people;
-  json["model_snps"] = s.num_model_snps;
-  json["matched"] = s.num_matched;
-  json["exact"] = s.num_exact;
-  json["swapped"] = s.num_swapped;
-  json["flipped"] = s.num_flipped;
-  json["one_allele"] = s.num_one_allele;
-  json["ambiguous"] = s.num_ambiguous;
-  json["ambiguous_dropped"] = s.num_ambiguous_dropped;
-  json["mismatch"] = s.num_mismatch;
-  json["absent"] = s.num_absent;
-  json["several_candidates"] = s.num_several;
-  json["found_by_id"] = s.num_by_id;
-  json["other_position"] = s.num_other_position;
+  for (const SummaryCount& field : kSummaryCounts) json[field.name] = s.*field.count;
   json["scale"] = s.scale;
   if (s.correlation) json["correlation"] = *s.correlation;
   json["findings"] = s.findings;
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::optional<MatchSummary> ParseMatchSummary(const std::string& text) try {
+  const auto json = nlohmann::json::parse(text);
+  MatchSummary s;
+  for (const SummaryCount& field : kSummaryCounts) json.at(field.name).get_to(s.*field.count);
+  json.at("scale").get_to(s.scale);
+  if (json.contains("correlation")) s.correlation = json.at("correlation").get<double>();
+  json.at("findings").get_to(s.findings);
+  return s;
+} catch (const nlohmann::json::exception&) {
+  return {};
 }
 
 }  // namespace tallele

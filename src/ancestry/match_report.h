@@ -1,6 +1,7 @@
 #ifndef TALLELE_ANCESTRY_MATCH_REPORT_H_
 #define TALLELE_ANCESTRY_MATCH_REPORT_H_
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ struct MatchReport {
 Result<void> WriteMatchReport(const MatchReport& report, const std::string& path);
 
 std::string MatchSummaryJson(const MatchSummary& summary);
+// Back from MatchSummaryJson; nothing for any other text.
+std::optional<MatchSummary> ParseMatchSummary(const std::string& json);
 
 }  // namespace tallele
 

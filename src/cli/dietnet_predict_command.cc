@@ -85,14 +85,25 @@ Result<void> Translate(Words& w) {
   return {};
 }
 
-// Lines the fileset of --plink up with the models.
+// Lines the fileset of --plink up with the models, unless an earlier run did.
 Result<void> Match(const Words& w, const std::vector<ModelPackage>& packages, Console& console,
                    const CancelToken& cancel) {
   MatchRequest request;
   request.calls.plink = w.plink;
   request.work_dir = w.work_dir;
   request.rows.num_threads = static_cast<size_t>(std::max(0, w.request.num_threads));
-  TALLELE_ASSIGN(const MatchSummary summary, MatchCohort(packages, request, console, cancel));
+  TALLELE_ASSIGN(const auto earlier, FindEarlierMatch(packages, request));
+  MatchSummary summary;
+  if (earlier) {
+    summary = *earlier;
+    console.Print("The fileset is unchanged since it was matched: taking " + w.work_dir + "/" +
+                  kMatchedStoreName + ".");
+    for (const std::string& finding : summary.findings) {
+      console.Message(Severity::kWarning, finding);
+    }
+  } else {
+    TALLELE_ASSIGN(summary, MatchCohort(packages, request, console, cancel));
+  }
   console.Print(fmt::format("Matched {} of {} SNPs: {} swapped, {} on the other strand.",
                             FormatThousands(static_cast<int64_t>(summary.num_matched)),
                             FormatThousands(static_cast<int64_t>(summary.num_model_snps)),

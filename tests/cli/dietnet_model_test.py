@@ -146,15 +146,10 @@ class WithModel(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn("without alleles", done.stdout)
 
-    def test_a_fileset_with_swapped_alleles_gets_the_scores_of_the_dataset(self):
-        try:
-            import h5py
-            import numpy
-        except ImportError:
-            self.skipTest("h5py and NumPy are not installed")
-        with h5py.File(self.model("dataset.hdf5")) as file:
-            genotypes = file["inputs"][:301]
-            samples = [name.decode() for name in file["samples"][:301]]
+    def write_cohort(self, name, genotypes, samples):
+        """A fileset of the model's SNPs with A1 and A2 swapped at every second one."""
+        import numpy
+
         lines, rows = [], []
         for j in range(genotypes.shape[1]):
             copies = genotypes[:, j].astype(int)
@@ -165,19 +160,79 @@ class WithModel(unittest.TestCase):
             codes = numpy.choose(first + 1, [1, 3, 2, 0])  # missing, 0, 1, 2 copies of A1
             codes = numpy.pad(codes, (0, -len(codes) % 4)).reshape(-1, 4)
             rows.append((codes << [0, 2, 4, 6]).sum(axis=1).astype("uint8").tobytes())
-        with open(self.path("cohort.bed"), "wb") as file:
+        with open(self.path(name + ".bed"), "wb") as file:
             file.write(b"\x6c\x1b\x01" + b"".join(rows))
-        with open(self.path("cohort.bim"), "w") as file:
+        with open(self.path(name + ".bim"), "w") as file:
             file.writelines(lines)
-        with open(self.path("cohort.fam"), "w") as file:
+        with open(self.path(name + ".fam"), "w") as file:
             file.writelines(f"0 {name} 0 0 0 -9\n" for name in samples)
+
+    def import_with_letters(self):
         with open(self.path("training.bim"), "w") as file:
-            file.writelines(f"chr2\trs{j}\t0\t{j + 1}\tA\tG\n" for j in range(len(lines)))
+            file.writelines(f"chr2\trs{j}\t0\t{j + 1}\tA\tG\n" for j in range(5000))
         done = dietnet("import-package", "--checkpoint", self.model("best_model.pt"), "--embedding",
                        self.model("embedding_fold0.npz"), "--stats",
                        self.model("input_stats_fold0.npz"), "--bim", self.path("training.bim"),
                        "--out", self.path("lettered"))
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_killed_run_over_a_fileset_continues_without_matching_again(self):
+        """Also: a changed fileset is matched again."""
+        try:
+            import h5py
+            import numpy
+        except ImportError:
+            self.skipTest("h5py and NumPy are not installed")
+        with h5py.File(self.model("dataset.hdf5")) as file:
+            genotypes = numpy.tile(file["inputs"][()], (8, 1))  # five blocks of 4,096 people
+        samples = [f"P{i}" for i in range(len(genotypes))]
+        self.write_cohort("many", genotypes, samples)
+        self.import_with_letters()
+
+        def command(out, work):
+            return [TALLELE, "dietnet", "predict", "--model", self.path("lettered"), "--plink",
+                    self.path("many"), "--work-dir", self.path(work), "--out", self.path(out)]
+
+        process = subprocess.Popen(command("many.tsv", "work"), stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        parts, store = self.path("many.tsv.parts"), self.path("work/matched.store")
+        while process.poll() is None:
+            if os.path.isdir(parts) and any(n.endswith(".block") for n in os.listdir(parts)):
+                process.kill()
+                break
+            time.sleep(0.001)
+        process.wait()
+        self.assertFalse(os.path.exists(self.path("many.tsv")), "ended before it was killed")
+        before = os.stat(store)
+        again = subprocess.run(command("many.tsv", "work"), capture_output=True, text=True)
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertIn("unchanged since it was matched", again.stdout)
+        self.assertIn("of 5 blocks of people were there", again.stdout + again.stderr)
+        after = os.stat(store)
+        self.assertEqual((before.st_ino, before.st_mtime_ns), (after.st_ino, after.st_mtime_ns))
+        whole = subprocess.run(command("whole.tsv", "fresh"), capture_output=True, text=True)
+        self.assertEqual(whole.returncode, 0, whole.stderr)
+        self.assertNotIn("unchanged", whole.stdout)
+        self.assertIn("swapped at 50.0 %", again.stdout + again.stderr)
+        with open(self.path("many.tsv"), "rb") as one, open(self.path("whole.tsv"), "rb") as other:
+            self.assertEqual(one.read(), other.read())
+        self.write_cohort("many", genotypes[::-1], samples)
+        changed = subprocess.run(command("many.tsv", "work"), capture_output=True, text=True)
+        self.assertEqual(changed.returncode, 0, changed.stderr)
+        self.assertNotIn("unchanged", changed.stdout)
+        last, first = self.table("many.tsv")[-1], self.table("whole.tsv")[0]
+        self.assertEqual({**last, "IID": ""}, {**first, "IID": ""})
+
+    def test_a_fileset_with_swapped_alleles_gets_the_scores_of_the_dataset(self):
+        try:
+            import h5py
+        except ImportError:
+            self.skipTest("h5py is not installed")
+        with h5py.File(self.model("dataset.hdf5")) as file:
+            genotypes = file["inputs"][:301]
+            samples = [name.decode() for name in file["samples"][:301]]
+        self.write_cohort("cohort", genotypes, samples)
+        self.import_with_letters()
         done = dietnet("predict", "--model", self.path("lettered"), "--plink", self.path("cohort"),
                        "--out", self.path("cohort.tsv"))
         self.assertEqual(done.returncode, 0, done.stderr)
