@@ -1,6 +1,7 @@
 #include "kernels/weighted_squares.h"
 
 #include "kernels/weighted_squares_avx2.h"
+#include "kernels/weighted_squares_avx512.h"
 
 namespace tallele {
 namespace {
@@ -30,6 +31,21 @@ void SumSquaresScalar(const uint8_t* row, size_t num_people, const int16_t* digi
   }
 }
 
+void SumSquares(const WeightPlanes& weights, const uint8_t* row, size_t weight, int64_t sums[3]) {
+  const int16_t* digits = weights.digits(weight);
+  const size_t stride = weights.stride();
+  switch (weights.target()) {
+    case CpuTarget::kScalar:
+      return SumSquaresScalar(row, weights.num_people(), digits, stride, sums);
+    case CpuTarget::kAvx2:
+    case CpuTarget::kAvxVnni:
+      return kernels::SumSquaresAvx2(row, stride, digits, stride, sums);
+    case CpuTarget::kAvx512Vnni:
+    case CpuTarget::kAmx:
+      return kernels::SumSquaresAvx512(row, stride, digits, stride, sums);
+  }
+}
+
 }  // namespace
 
 WeightPlanes::WeightPlanes(const QuantisedColumns& columns, std::span<const size_t> chosen)
@@ -51,12 +67,8 @@ WeightPlanes::WeightPlanes(const QuantisedColumns& columns, std::span<const size
 void SumWeightedSquares(const WeightPlanes& weights, const uint8_t* row,
                         std::span<const int64_t> linear, __int128* out) {
   for (size_t w = 0; w < weights.num_weights(); ++w) {
-    int64_t sums[3];
-    if (weights.target() == CpuTarget::kScalar) {
-      SumSquaresScalar(row, weights.num_people(), weights.digits(w), weights.stride(), sums);
-    } else {
-      kernels::SumSquaresAvx2(row, weights.stride(), weights.digits(w), weights.stride(), sums);
-    }
+    int64_t sums[3] = {};
+    SumSquares(weights, row, w, sums);
     const __int128 moved =
         (static_cast<__int128>(sums[2]) * kDigitBase + sums[1]) * kDigitBase + sums[0];
     const __int128 sum = weights.sum(w);

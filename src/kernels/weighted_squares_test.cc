@@ -59,6 +59,45 @@ TEST_P(WeightedSquares, EqualPlainSums) {
   }
 }
 
+// Every person at the ends of what a digit and a square can be, for many flushes: 32-bit lanes
+// that were summed for too long would overflow.
+TEST(WeightedSquaresBounds, HoldTheLargestWeightsAndGenotypes) {
+  constexpr size_t kPeople = 5000;
+  constexpr int64_t kLargest = (1 << 29) - (1 << 14);  // the q of the largest value
+  // Digits (0, -16, 512), (0, 16, -512), (-512, -512, 512), (511, 511, 511), (-512, -512, -511).
+  for (const int64_t q : {kLargest, -kLargest, (int64_t{1} << 29) - 512 * 1025,
+                          int64_t{511} * 1049601, int64_t{-512 * 1025} - 511 * 1048576}) {
+    std::vector<double> values(kPeople, static_cast<double>(q) / kLargest);
+    values[0] = 1;  // fixes the scale
+    const double* pointer = values.data();
+    for (const uint16_t pair : {0x0000, 0x00ff, 0xff00, 0x007f, 0x017f}) {
+      AlignedBuffer storage;
+      storage.Resize(PairRowStride(kPeople));
+      auto* row = reinterpret_cast<uint8_t*>(storage.data());
+      std::fill(row, row + storage.size(), 0);
+      for (size_t p = 0; p < kPeople; ++p) {
+        row[2 * p] = static_cast<uint8_t>(pair & 255);
+        row[2 * p + 1] = static_cast<uint8_t>(pair >> 8);
+      }
+      const int64_t t = 2 * int64_t{pair & 255} + (pair >> 8);
+      for (const CpuTarget target : SupportedCpuTargets()) {
+        SCOPED_TRACE(CpuTargetName(target));
+        const QuantisedColumns columns =
+            QuantisedColumns::Quantise(target, std::vector<const double*>{pointer}, kPeople);
+        ASSERT_EQ(columns.row(1)[0], q);
+        const size_t chosen[] = {0};
+        const WeightPlanes weights(columns, chosen);
+        int64_t sum = 0;
+        for (size_t p = 0; p < kPeople; ++p) sum += columns.row(p)[0];
+        const int64_t linear[] = {t * sum};
+        __int128 found = 0;
+        SumWeightedSquares(weights, row, linear, &found);
+        EXPECT_TRUE(found == static_cast<__int128>(t * t) * sum) << q << " " << pair;
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Sizes, WeightedSquares,
                          testing::Values(1, 2, 15, 16, 17, 31, 33, 511, 512, 513, 1024, 70001));
 
