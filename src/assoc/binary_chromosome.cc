@@ -44,6 +44,18 @@ NullModelFitter::BinaryTask NullModelFitter::MakeTask(size_t trait, const LocoVe
   return task;
 }
 
+void NullModelFitter::SetFirthStart(int code, const std::string& label, BinaryFitRequest& request,
+                                    FitReport& report) const {
+  if (inputs_.stored_null_firth == nullptr) return;
+  const auto stored = inputs_.stored_null_firth->Find(request.trait, code);
+  if (!stored.empty()) {
+    request.firth_start = inputs_.regenie_basis->ToBasis(stored);
+    return;
+  }
+  report.notes.push_back(inputs_.cohort->traits[request.trait].name + ", chromosome " + label +
+                         ": no stored null Firth model, so it starts at the logistic one");
+}
+
 std::vector<BinaryFit> NullModelFitter::FitTasks(const std::vector<BinaryTask>& tasks) {
   if (covariate_scales_.empty()) Builder();
   Designs designs;
@@ -95,6 +107,7 @@ Result<std::shared_ptr<const ChromosomeState>> NullModelFitter::FitBinary(
     BinaryTask task = MakeTask(t, *loco);
     const std::string problem = CountProblem(*task.group, task.request, *inputs_.binary);
     if (problem.empty()) {
+      SetFirthStart(code, label, task.request, report);
       tasks.push_back(std::move(task));
     } else {
       report.problems.push_back(

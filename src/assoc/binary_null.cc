@@ -25,17 +25,39 @@ std::vector<double> BasisFactor(const MaskedDesign& design, const LogisticFit& f
   return factor;
 }
 
+// z' X b: coefficients of the mask's own columns with the logits of X b there.
+std::vector<double> OnDesign(const MaskedDesign& design, const CovariateBasis& basis,
+                             std::span<const double> b) {
+  const size_t m = design.num_people();
+  std::vector<double> logits(m, 0);
+  for (size_t c = 0; c < basis.rank(); ++c) {
+    for (size_t i = 0; i < m; ++i) logits[i] += b[c] * basis.columns[c][design.base[i]];
+  }
+  std::vector<double> a(design.rank, 0);
+  for (size_t e = 0; e < design.rank; ++e) {
+    for (size_t i = 0; i < m; ++i) a[e] += design.z[e * m + i] * logits[i];
+  }
+  return a;
+}
+
 void FitNullFirthOf(CpuTarget target, const MaskedDesign& design, const std::vector<double>& loco,
-                    const LogisticFit& fit, const BinaryOptions& options, BinaryPeople& people) {
+                    std::vector<double> start, const BinaryOptions& options, BinaryPeople& people) {
   NullFirthInputs inputs;
   inputs.design = &design;
   inputs.y = people.y;
   inputs.offset = loco;
-  inputs.start = fit.coefficients;
+  inputs.start = std::move(start);
   NullFirthFit firth = FitNullFirth(target, inputs, options.null_firth);
   people.firth_problem = std::move(firth.problem);
   people.firth_offset = std::move(firth.offset);
   if (!people.firth_problem.empty()) return;
+  const size_t num_basis = design.factor.size() / design.rank;
+  people.firth_coefficients.assign(num_basis, 0);
+  for (size_t c = 0; c < num_basis; ++c) {
+    for (size_t e = 0; e < design.rank; ++e) {
+      people.firth_coefficients[c] += design.factor[c * design.rank + e] * firth.coefficients[e];
+    }
+  }
   const size_t m = people.y.size();
   people.firth_p.resize(m);
   people.firth_w.resize(m);
@@ -83,7 +105,10 @@ BinaryFit FitBinaryNull(CpuTarget target, const CovariateBasis& basis,
   for (size_t i = 0; i < out.residual.size(); ++i) out.residual[i] -= fit.p[i];
   out.weights = std::move(fit.w);
   if (options.correction == BinaryCorrection::kFirthApproximate) {
-    FitNullFirthOf(target, *design, loco, fit, options, *people);
+    FitNullFirthOf(target, *design, loco,
+                   request.firth_start.empty() ? fit.coefficients
+                                               : OnDesign(*design, basis, request.firth_start),
+                   options, *people);
   } else if (options.correction == BinaryCorrection::kSaddlepoint) {
     people->eta = std::move(fit.eta);
   } else if (options.correction == BinaryCorrection::kFirthExact) {

@@ -26,6 +26,7 @@ struct BinaryPeople {
   double firth_deviance = 0;                   // its -2 log likelihood
   std::vector<double> loco;                    // predictions: exact Firth
   std::vector<double> coefficients;            // [rank] null logistic estimate: exact Firth
+  std::vector<double> firth_coefficients;      // [K] of it, of the covariate basis
   std::string firth_problem;                   // why there is no null Firth model
 };
 
@@ -54,11 +55,13 @@ struct BinaryFit {
 void FillBinaryColumn(const CovariateBasis& basis, const BinaryFit& fit, size_t column,
                       std::span<double> base_values);
 
-// One trait of one mask: `y` and `loco` ([m]; empty: no predictions).
+// One trait of one mask: `y` and `loco` ([m]; empty: no predictions). `firth_start` ([K], of the
+// covariate basis): where the null Firth fit starts; empty: at the null logistic estimate.
 struct BinaryFitRequest {
   size_t trait = 0;
   std::vector<double> y;
   std::vector<double> loco;
+  std::vector<double> firth_start;
 };
 
 // Fits the null logistic model and, where the correction needs it, the null Firth model.

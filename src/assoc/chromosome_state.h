@@ -15,6 +15,7 @@
 #include "assoc/sample_group.h"
 #include "assoc/scan.h"
 #include "assoc/scan_axis.h"
+#include "assoc/stored_null_firth.h"
 #include "cohort/cohort.h"
 #include "cohort/loco_predictions.h"
 #include "kernels/weighted_squares.h"
@@ -65,6 +66,9 @@ struct NullModelInputs {
   const LocoPredictions* loco = nullptr;  // null: no predictions
   std::vector<bool> is_male;              // [base]
   const BinaryOptions* binary = nullptr;  // null: quantitative traits
+  // Where null Firth models start, in the basis of `regenie_basis`; null: not from a file.
+  const StoredNullFirth* stored_null_firth = nullptr;
+  const RegenieBasis* regenie_basis = nullptr;
   CpuTarget target = CpuTarget::kScalar;
 };
 
@@ -136,6 +140,8 @@ class NullModelFitter {
   Result<std::optional<LocoVector>> LoadLoco(size_t trait, int code, const std::string& label,
                                              FitReport& report);
   BinaryTask MakeTask(size_t trait, const LocoVector& loco);
+  void SetFirthStart(int code, const std::string& label, BinaryFitRequest& request,
+                     FitReport& report) const;
   Result<std::shared_ptr<const ChromosomeState>> FitBinary(const std::vector<size_t>& traits,
                                                            int code, const std::string& label,
                                                            FitReport& report);

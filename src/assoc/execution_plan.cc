@@ -203,8 +203,11 @@ void AddGenotypes(const PlannedScan& plan, FieldList& fields) {
 
 void AddInputs(const PlannedScan& plan, FieldList& fields) {
   for (const InputFile& input : plan.inputs) {
-    // Predictions are compared by trait, whatever list names them.
-    if (input.role == "genotypes" || input.role.starts_with("prediction")) continue;
+    // Predictions and start values are compared by trait, whatever list names them.
+    if (input.role == "genotypes" || input.role.starts_with("prediction") ||
+        input.role.starts_with("null Firth")) {
+      continue;
+    }
     fields.Add(input.role + ".sha256", input.sha256);
   }
 }
@@ -294,6 +297,7 @@ std::vector<std::pair<std::string, std::string>> NamedInputs(const ScanRequest& 
   AddList("extract list", request.extract_files, inputs);
   AddList("exclude list", request.exclude_files, inputs);
   add("prediction list", request.pred);
+  add("null Firth list", request.use_null_firth);
   return inputs;
 }
 
@@ -328,6 +332,9 @@ std::vector<PlanField> TraitPlan(const PlannedScan& plan, size_t trait) {
   fields.Add("trait.people", column.num_present);
   fields.Add("trait.values_sha256", TraitDigest(column.values));
   if (plan.loco) fields.Add("predictions.sha256", plan.loco->fingerprint(trait));
+  if (plan.stored_null_firth) {
+    fields.Add("null_firth_start.sha256", plan.stored_null_firth->fingerprint(trait));
+  }
   fields.Add("variants.selected", plan.num_selected());
   fields.Add("variants.selected_sha256", SelectionDigest(plan.selection.selected));
   const auto grid = PartGrid(plan.source->variants(), plan.request.safety.variants_per_part);

@@ -17,6 +17,10 @@ class PlannedScan;
 // of two versions are never mixed in one dataset.
 inline constexpr char kNumericalVersion[] = "1";
 
+// Roles of inputs that belong to one trait, before its name.
+inline constexpr char kPredictionsRole[] = "predictions of ";
+inline constexpr char kNullFirthRole[] = "null Firth models of ";
+
 // What the options say that changes results, without paths: content is compared, not its place.
 // Threads, block width, output format and progress are left out on purpose.
 std::vector<PlanField> PlanOptions(const ScanRequest& request);

@@ -27,7 +27,7 @@ bool Unchanged(const InputFile& file, FileEnv& env) {
 bool SameInputs(const RunManifest& manifest, const ScanRequest& request, FileEnv& env) {
   const auto named = NamedInputs(request);
   const auto of_a_trait = [](const InputFile& input) {
-    return input.role.starts_with("predictions of ");
+    return input.role.starts_with(kPredictionsRole) || input.role.starts_with(kNullFirthRole);
   };
   if (named.size() + static_cast<size_t>(std::ranges::count_if(manifest.inputs, of_a_trait)) !=
       manifest.inputs.size()) {
@@ -74,7 +74,7 @@ bool HasOutputs(const RunManifest& manifest, const ScanRequest& request, FileEnv
 
 std::optional<FinishedRun> FindFinishedRun(const ScanRequest& request) {
   if (request.safety.existing != ExistingRun::kResume || request.safety.verify_inputs ||
-      request.format == OutputFormat::kRegenie) {
+      request.format == OutputFormat::kRegenie || request.write_null_firth) {
     return std::nullopt;
   }
   FileEnv& env = request.safety.env != nullptr ? *request.safety.env : PosixFileEnv();

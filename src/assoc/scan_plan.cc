@@ -150,6 +150,20 @@ Result<void> OpenPredictions(PlannedScan& plan, EventSink& events) {
   return {};
 }
 
+// Needs the covariates as they were read.
+Result<void> OpenNullFirth(PlannedScan& plan) {
+  const ScanRequest& request = plan.request;
+  if (request.use_null_firth.empty() && !request.write_null_firth) return {};
+  plan.regenie_basis = RegenieBasis(plan.basis, plan.cohort.covariates);
+  if (request.use_null_firth.empty()) return {};
+  std::vector<std::string> names;
+  for (const TraitColumn& trait : plan.cohort.traits) names.push_back(trait.name);
+  TALLELE_ASSIGN(plan.stored_null_firth,
+                 StoredNullFirth::Open(request.use_null_firth, names, plan.basis.rank(),
+                                       request.num_autosomes));
+  return {};
+}
+
 // Base people whom at least one trait without a problem has a value for.
 std::vector<bool> UsedPeople(const Cohort& cohort) {
   std::vector<bool> used(cohort.base.size(), false);
@@ -224,16 +238,30 @@ Result<void> NoteInputs(PlannedScan& plan) {
   return {};
 }
 
-Result<void> NotePredictions(PlannedScan& plan) {
-  if (!plan.loco) return {};
+// A file of one trait whose content `fingerprint` stands for.
+Result<void> NoteTraitFile(PlannedScan& plan, std::string role, const std::string& path,
+                           std::string fingerprint) {
+  InputFile input;
+  input.role = std::move(role);
+  input.path = AbsolutePath(path);
+  TALLELE_ASSIGN(input.identity, PosixFileEnv().Identity(path));
+  input.sha256 = std::move(fingerprint);
+  input.policy = "whole";
+  plan.inputs.push_back(std::move(input));
+  return {};
+}
+
+Result<void> NoteTraitFiles(PlannedScan& plan) {
   for (const size_t t : plan.traits) {
-    InputFile input;
-    input.role = "predictions of " + PrintableText(plan.cohort.traits[t].name);
-    input.path = AbsolutePath(plan.loco->path(t));
-    TALLELE_ASSIGN(input.identity, PosixFileEnv().Identity(plan.loco->path(t)));
-    input.sha256 = plan.loco->fingerprint(t);
-    input.policy = "whole";
-    plan.inputs.push_back(std::move(input));
+    const std::string name = PrintableText(plan.cohort.traits[t].name);
+    if (plan.loco) {
+      TALLELE_TRY(NoteTraitFile(plan, kPredictionsRole + name, plan.loco->path(t),
+                                plan.loco->fingerprint(t)));
+    }
+    if (plan.stored_null_firth && !plan.stored_null_firth->path(t).empty()) {
+      TALLELE_TRY(NoteTraitFile(plan, kNullFirthRole + name, plan.stored_null_firth->path(t),
+                                plan.stored_null_firth->fingerprint(t)));
+    }
   }
   return {};
 }
@@ -256,6 +284,7 @@ Result<std::unique_ptr<ScanPlan>> MakePlan(const ScanRequest& request, EventSink
   TALLELE_ASSIGN(plan->basis,
                  BuildCovariateBasis(plan->cohort.covariates, plan->cohort.covariate_names,
                                      plan->cohort.base.size()));
+  TALLELE_TRY(OpenNullFirth(*plan));
   plan->cohort.covariates.clear();
   plan->cohort.covariates.shrink_to_fit();
   TALLELE_TRY(ChooseTraits(*plan, events));
@@ -264,7 +293,7 @@ Result<std::unique_ptr<ScanPlan>> MakePlan(const ScanRequest& request, EventSink
   std::vector<std::string> names;
   for (const size_t t : plan->traits) names.push_back(plan->cohort.traits[t].name);
   TALLELE_TRY(CheckOutputs(plan->output, names));
-  TALLELE_TRY(NotePredictions(*plan));
+  TALLELE_TRY(NoteTraitFiles(*plan));
   TALLELE_TRY(CheckInputsUnchanged(plan->inputs));
   PlanTraits(*plan);
   TALLELE_TRY(CheckResume(*plan, events));
@@ -285,6 +314,8 @@ NullModelInputs PlannedScan::FitterInputs() const {
   for (const Sex sex : cohort.base_sex) inputs.is_male.push_back(sex == Sex::kMale);
   inputs.target = target;
   if (is_binary()) inputs.binary = &request.binary;
+  if (stored_null_firth) inputs.stored_null_firth = &*stored_null_firth;
+  inputs.regenie_basis = &regenie_basis;
   return inputs;
 }
 

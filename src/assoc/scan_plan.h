@@ -2,6 +2,7 @@
 #define TALLELE_ASSOC_SCAN_PLAN_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "assoc/covariate_basis.h"
 #include "assoc/scan.h"
 #include "assoc/scan_axis.h"
+#include "assoc/stored_null_firth.h"
 #include "cohort/cohort.h"
 #include "cohort/loco_predictions.h"
 #include "cohort/variant_selection.h"
@@ -38,6 +40,8 @@ class PlannedScan final : public ScanPlan {
   VariantSelection selection;
   std::unique_ptr<LocoPredictions> loco;
   CovariateBasis basis;
+  RegenieBasis regenie_basis;  // only where null Firth models are written or read
+  std::optional<StoredNullFirth> stored_null_firth;
   size_t num_covariates_asked = 0;
   ScanAxis axis;
   std::unique_ptr<NullModelFitter> fitter;  // knows each trait's residual; copied by runs

@@ -63,6 +63,8 @@ struct ScanRequest {
 
   // Binary traits.
   BinaryOptions binary;
+  std::string use_null_firth;     // list of stored null Firth models to start from; empty: none
+  bool write_null_firth = false;  // store the null Firth models beside the results
 
   // Predictions.
   std::string pred;

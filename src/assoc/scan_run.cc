@@ -76,7 +76,7 @@ class ScanPipeline {
   Ticket* ReadNext();
   Result<void> Prepare(Ticket& ticket);
   Result<std::shared_ptr<const ChromosomeState>> StateOf(const ScanBlock& block);
-  Result<void> RestorePeople();
+  Result<void> RestoreNullModels();
   void DecodeAndTest(Ticket& ticket);
   void Write(Ticket& ticket);
   CarrierPolicy Carriers(const ChromosomeState& state) const;
@@ -157,15 +157,17 @@ Result<std::shared_ptr<const ChromosomeState>> ScanPipeline::StateOf(const ScanB
   return current_state_;
 }
 
-// The lists of people name who was in some test: also in those of parts that are not repeated.
-Result<void> ScanPipeline::RestorePeople() {
-  if (!run_.resumed() || !plan_.request.write_samples) return {};
+// The lists of people name who was in some test, and stored null Firth models are those of all
+// chromosomes: also of parts that are not repeated.
+Result<void> ScanPipeline::RestoreNullModels() {
+  const ScanRequest& request = plan_.request;
+  if (!run_.resumed() || !(request.write_samples || request.write_null_firth)) return {};
   FitReport ignored;  // its problems are in the manifests
   for (const ChromosomeRun& run : plan_.source->variants().runs()) {
     const std::optional<int> code = ChromosomeCode(run.label, plan_.request.num_autosomes);
     if (!code || !plan_.HasSelected(run.range)) continue;
     TALLELE_ASSIGN(const auto state, fitter_.Fit(plan_.traits, *code, run.label, ignored));
-    writer_.NotePeople(*state);
+    writer_.NoteNullModels(*state);
   }
   return {};
 }
@@ -267,7 +269,7 @@ void ScanPipeline::Write(Ticket& ticket) {
 }
 
 Result<void> ScanPipeline::Run() {
-  TALLELE_TRY(RestorePeople());
+  TALLELE_TRY(RestoreNullModels());
   const int threads = plan_.threads;
   tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
                             static_cast<size_t>(threads));

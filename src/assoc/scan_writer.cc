@@ -138,15 +138,40 @@ void ScanWriter::NoteSkipped(const std::vector<size_t>& variants, size_t& count)
   }
 }
 
-void ScanWriter::NotePeople(const ChromosomeState& state) {
-  const auto note = [this](size_t trait, const PersonSet& mask) {
-    const auto at = std::find(plan_.traits.begin(), plan_.traits.end(), trait);
-    traits_[static_cast<size_t>(at - plan_.traits.begin())].people.AddAll(mask);
-  };
+ScanWriter::Trait& ScanWriter::TraitOf(size_t cohort_trait) {
+  const auto at = std::find(plan_.traits.begin(), plan_.traits.end(), cohort_trait);
+  return traits_[static_cast<size_t>(at - plan_.traits.begin())];
+}
+
+void ScanWriter::NoteNullModels(const ChromosomeState& state) {
   for (const GroupState& group : state.groups) {
-    for (const TraitNull& null : group.traits) note(null.trait, group.group->mask);
-    for (const BinaryNull& null : group.binary) note(null.trait, group.group->mask);
+    for (const TraitNull& null : group.traits) TraitOf(null.trait).people.AddAll(group.group->mask);
+    for (const BinaryNull& null : group.binary) {
+      TraitOf(null.trait).people.AddAll(group.group->mask);
+      NoteNullFirth(state.code, null);
+    }
   }
+}
+
+void ScanWriter::NoteNullFirth(int code, const BinaryNull& null) {
+  if (!plan_.request.write_null_firth || null.people->firth_coefficients.empty()) return;
+  TraitOf(null.trait).null_firth[code] =
+      plan_.regenie_basis.FromBasis(null.people->firth_coefficients);
+}
+
+// Traits without a model are in no list, as in REGENIE.
+Result<void> ScanWriter::WriteNullFirthModels() {
+  if (!plan_.request.write_null_firth) return {};
+  std::vector<NullFirthModels> models;
+  for (size_t i = 0; i < traits_.size(); ++i) {
+    if (traits_[i].null_firth.empty()) continue;
+    const size_t t = plan_.traits[i];
+    models.push_back({plan_.cohort.traits[t].name, t + 1, std::move(traits_[i].null_firth)});
+  }
+  const std::string& prefix = plan_.request.out;
+  TALLELE_TRY(WriteNullFirth(prefix, plan_.request.gzip, models, plan_.env()));
+  events_.Message(Severity::kInfo, "null Firth models: " + NullFirthListPath(prefix));
+  return {};
 }
 
 Result<void> ScanWriter::AppendWide(const BlockResults& results) {
@@ -194,7 +219,7 @@ Result<void> ScanWriter::Append(VariantRange part, const BlockResults& results) 
   NoteSkipped(results.skipped.high_ploidy, summary_.num_high_ploidy);
   NoteProblems(results.report);
   if (results.state != nullptr && results.state != last_state_) {
-    NotePeople(*results.state);
+    NoteNullModels(*results.state);
     last_state_ = results.state;
   }
   for (size_t i = 0; i < traits_.size(); ++i) {
@@ -256,6 +281,7 @@ Result<ScanSummary> ScanWriter::Finish() {
       TALLELE_TRY(run_.AddOutput(i, TraitDictionaryPath(plan_.output.prefix)));
     }
   }
+  TALLELE_TRY(WriteNullFirthModels());
   for (size_t i = 0; i < traits_.size(); ++i) {
     Trait& trait = traits_[i];
     const std::string& name = plan_.cohort.traits[plan_.traits[i]].name;

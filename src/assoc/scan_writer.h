@@ -37,8 +37,8 @@ class ScanWriter {
   // Publishes everything, sample lists included.
   Result<ScanSummary> Finish();
 
-  // Adds the people of a chromosome to the lists.
-  void NotePeople(const ChromosomeState& state);
+  // Keeps what is written of a chromosome's null models: who is in them, null Firth models.
+  void NoteNullModels(const ChromosomeState& state);
 
  private:
   struct Trait {
@@ -48,6 +48,7 @@ class ScanWriter {
     TraitStatistics statistics;
     TraitSummary summary;
     PersonSet people;  // base people who were in some test
+    NullFirthRows null_firth;
   };
 
   ScanWriter(const PlannedScan& plan, RunState& run, EventSink& events);
@@ -60,6 +61,9 @@ class ScanWriter {
   Result<void> RestoreUpTo(size_t variant, size_t i);
   static void AddCounts(const PartCounts& counts, TraitSummary& summary);
   void ReportProgress(bool final);
+  void NoteNullFirth(int code, const BinaryNull& null);
+  Trait& TraitOf(size_t cohort_trait);
+  Result<void> WriteNullFirthModels();
   Result<void> WritePeople(const Trait& trait, const std::string& name) const;
 
   const PlannedScan& plan_;

@@ -98,6 +98,28 @@ Specs CorrectionOptions() {
              "Sum over everyone also for rare variants, where the default sums over carriers alone",
              [](const Value& v, Settings& s) { s.scan.binary.carriers_only_firth = !v.Truth(); }),
       {.group = kBinary,
+       .flags = {{"--use-null-firth"}},
+       .section = "binary",
+       .key = "use_null_firth",
+       .type = OptionType::kPath,
+       .placeholder = "FILE",
+       .help =
+           "With --firth --approx: null Firth models start from the coefficients that this list "
+           "names (<out>_firth.list of --write-null-firth)",
+       .binary_only = true,
+       .apply = [](const Value& v, Settings& s) { s.scan.use_null_firth = v.Text(); }},
+      {.group = kBinary,
+       .flags = {{"--write-null-firth"}},
+       .section = "binary",
+       .key = "write_null_firth",
+       .type = OptionType::kFlag,
+       .help = "With --firth --approx: store the null Firth models of the tested chromosomes in "
+               "<out>_<trait number>.firth, listed in <out>_firth.list",
+       .default_value = "false",
+       .changes_results = false,
+       .binary_only = true,
+       .apply = [](const Value& v, Settings& s) { s.scan.write_null_firth = v.Truth(); }},
+      {.group = kBinary,
        .flags = {{"--minCaseCount"}},
        .section = "binary",
        .key = "min_case_count",
@@ -253,6 +275,17 @@ Result<void> ChooseCorrection(RegenieSettings& settings) {
   }
   if (!binary.carriers_only_firth && binary.correction != BinaryCorrection::kFirthApproximate) {
     return UsageError("--skip-fast-firth belongs to --firth --approx", "Leave it out.");
+  }
+  if (binary.correction != BinaryCorrection::kFirthApproximate) {
+    for (const auto& [flag, given] :
+         {std::pair("--use-null-firth", !settings.scan.use_null_firth.empty()),
+          {"--write-null-firth", settings.scan.write_null_firth}}) {
+      if (!given) continue;
+      return UsageError(std::string(flag) +
+                            " belongs to --firth --approx: nothing else has a null "
+                            "Firth model",
+                        "Give --firth --approx with it, or leave it out.");
+    }
   }
   if (!(binary.p_threshold > 0 && binary.p_threshold < 1)) {
     return UsageError("--pThresh must lie between 0 and 1", "0.05 is the default.");

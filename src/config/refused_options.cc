@@ -11,10 +11,9 @@ struct Refusal {
 };
 
 constexpr char kStoredNull[] =
-    "null Firth models are neither written nor read: they are fitted again in seconds, and start "
-    "values from a file would change last digits. Leave it out";
-constexpr std::string_view kStoredNullFlags[] = {"--write-null-firth", "--use-null-firth",
-                                                 "--compute-all"};
+    "null Firth models are written for the chromosomes that the run tests. Leave it out, and run "
+    "--write-null-firth over the chromosomes that you need";
+constexpr std::string_view kStoredNullFlags[] = {"--compute-all"};
 
 constexpr char kSurvival[] =
     "time-to-event and count traits are not available. Use REGENIE for them";

@@ -91,7 +91,7 @@ class Refusals(WithCohort):
         self.expect(2, ["--peple", "--people"], "simulate", "--peple", "3")
 
     def test_options_of_regenie_that_are_not_here_are_refused_by_name(self):
-        for option in ("--write-null-firth", "--use-null-firth", "--pgen", "--t2e",
+        for option in ("--compute-all", "--pgen", "--t2e",
                        "--print-vcov", "--condition-list", "--interaction", "--set-list", "--loocv",
                        "--force-impute", "--apply-rerint", "--use-prs", "--nb", "--skip-dosage-comp",
                        "--t-test", "--extract-or", "--tpheno-file", "--vc-tests", "--compute-corr"):

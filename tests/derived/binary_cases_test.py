@@ -6,6 +6,7 @@ failed corrections, the 1/2 coding, and the layouts of the text files.
 usage: binary_cases_test.py PATH_TO_TALLELE
 """
 
+import gzip
 import math
 import os
 import random
@@ -16,7 +17,8 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from bgen_bytes import Variant, write_bgen  # noqa: E402
-from binary_oracle import approximate_firth, exact_firth, score_test  # noqa: E402
+from binary_oracle import (approximate_firth, eigenvectors, exact_firth,  # noqa: E402
+                           null_firth, score_test)
 
 TALLELE = sys.argv.pop(1) if len(sys.argv) > 1 else "tallele"
 PEOPLE = 150
@@ -114,6 +116,7 @@ class BinaryCases(unittest.TestCase):
     def setUp(self):
         self.temporary = tempfile.TemporaryDirectory()
         self.folder = self.temporary.name
+        self.layout = "regenie"
         self.cohort.write(self.folder)
 
     def tearDown(self):
@@ -126,7 +129,7 @@ class BinaryCases(unittest.TestCase):
         done = subprocess.run(
             [TALLELE, "regenie", "--bt", "--bgen", self.path("g.bgen"), "--sample",
              self.path("g.sample"), "--phenoFile", self.path("pheno.txt"), "--covarFile",
-             self.path("covar.txt"), "--minMAC", "0.5", "--format", "regenie", "--out",
+             self.path("covar.txt"), "--minMAC", "0.5", "--format", self.layout, "--out",
              self.path(name), *([] if "--ignore-pred" in extra else ["--pred",
                                                                    self.path("pred.list")]),
              *extra], capture_output=True, text=True)
@@ -188,6 +191,119 @@ class BinaryCases(unittest.TestCase):
                 self.compare(rows[trait][v.name], approximate_firth(*inputs), 2e-3,
                              f"{trait} {v.name}")
         self.assertGreater(corrected, 8)
+
+    def regenie_coefficients(self, trait):
+        """The null Firth model in REGENIE's basis C V D^(-1/2), C'C = V D V': D^(1/2) V'a."""
+        c = self.cohort
+        rows, y, offset, _ = self.inputs(trait, c.variants[0])
+        scaled = null_firth(rows, y, offset)
+        mean_age = sum(c.age) / PEOPLE
+        a = [scaled[0] - scaled[1] * mean_age / 10, scaled[1] / 10, scaled[2]]
+        full = list(zip([1.0] * PEOPLE, c.age, c.pc))
+        gram = [[math.fsum(r[i] * r[j] for r in full) for j in range(3)] for i in range(3)]
+        return [math.sqrt(d) * sum(x * z for x, z in zip(v, a)) for d, v in eigenvectors(gram)]
+
+    def stored(self, name, number=1):
+        with open(self.path(f"{name}_{number}.firth")) as f:
+            return [line.split() for line in f]
+
+    FIRTH = ("--firth", "--approx", "--pThresh", "0.3")
+
+    def test_null_firth_models_are_stored_as_regenie_stores_them(self):
+        self.scan("w", *self.FIRTH, "--write-null-firth")
+        with open(self.path("w_firth.list")) as f:
+            lines = f.read().splitlines()
+        self.assertEqual(lines, [f"B{k} {self.path(f'w_{k}.firth')}" for k in (1, 2, 3)])
+        signs = None  # an eigenvector's sign is free, but the same for all traits
+        for k in (1, 2, 3):
+            (row,) = self.stored("w", k)
+            self.assertEqual(row[0], "1")
+            found = [float(x) for x in row[1:]]
+            want = self.regenie_coefficients(f"B{k}")
+            signs = signs or [1 if f * w > 0 else -1 for f, w in zip(found, want)]
+            size = max(map(abs, want))
+            for f, w, sign in zip(found, want, signs, strict=True):
+                self.assertLess(abs(f - sign * w), 1e-3 * size, f"B{k} {found} {want}")
+
+    def test_a_stored_null_firth_model_leads_to_the_same_rows(self):
+        first = self.scan("w", *self.FIRTH, "--write-null-firth")
+        again = self.scan("u", *self.FIRTH, "--write-null-firth", "--use-null-firth",
+                          self.path("w_firth.list"))
+        self.assertEqual({t: set(r) for t, r in first.items()}, {t: set(r) for t, r in again.items()})
+        for trait, rows in first.items():
+            for name, row in rows.items():
+                for column, text in row.items():
+                    if column in ("BETA", "SE", "CHISQ", "LOG10P") and text != "NA":
+                        want = float(text)
+                        self.assertLessEqual(abs(float(again[trait][name][column]) - want),
+                                             1e-4 * abs(want) + 1e-9, f"{trait} {name} {column}")
+                    else:
+                        self.assertEqual(again[trait][name][column], text)
+        for k in (1, 2, 3):
+            for a, b in zip(self.stored("w", k)[0], self.stored("u", k)[0], strict=True):
+                self.assertAlmostEqual(float(a), float(b), delta=1e-3)
+
+    def test_stored_values_are_where_the_fit_starts(self):
+        """Two iterations reach the maximum from itself, and from nowhere else."""
+        short = (*self.FIRTH, "--maxiter-null", "2", "--phenoCol", "B2")
+        self.scan("w", *self.FIRTH, "--phenoCol", "B2", "--write-null-firth", "--gz")
+        with gzip.open(self.path("w_1.firth.gz"), "rt") as f:
+            text = f.read()
+        with open(self.path("moved_1.firth"), "w") as f:
+            f.write(text)
+        with open(self.path("relative.list"), "w") as f:
+            f.write("B2 moved_1.firth\nUNKNOWN nowhere.firth\n")
+        self.scan("cold", *short, code=3)
+        self.assertIn("null Firth model did not converge", self.log)
+        self.scan("gz", *short, "--use-null-firth", self.path("w_firth.list"))
+        self.scan("warm", *short, "--use-null-firth", self.path("relative.list"))
+        with open(self.path("moved_1.firth"), "w") as f:
+            f.write(text.replace("1", "2", 1))  # of another chromosome
+        self.scan("other", *short, "--use-null-firth", self.path("relative.list"), code=3)
+        self.assertRegex(self.log, "B2, chromosome 1: no stored null Firth model")
+
+    def test_a_trait_without_a_null_firth_model_is_not_listed(self):
+        self.scan("w", *self.FIRTH, "--phenoColList", "B1,B2", "--maxiter-null", "2",
+                  "--write-null-firth", code=3)
+        with open(self.path("w_firth.list")) as f:
+            self.assertEqual(f.read(), "")
+        self.assertFalse(os.path.exists(self.path("w_1.firth")))
+
+    def test_bad_stored_null_firth_models_are_named(self):
+        for text, words in (("1 0.5 0.5\n", ("another number", "2 coefficients", "3")),
+                            ("1 0.5 0.5 nan\n", ("coefficient", "nan")),
+                            ("1 1 1 1\n1 1 1 1\n", ("twice", "bad_1.firth", "line 2")),
+                            ("chrQ 1 1 1\n", ("chromosome", "chrQ"))):
+            with open(self.path("bad_1.firth"), "w") as f:
+                f.write(text)
+            with open(self.path("bad.list"), "w") as f:
+                f.write(f"B1 {self.path('bad_1.firth')}\n")
+            self.scan("b", *self.FIRTH, "--use-null-firth", self.path("bad.list"), code=1)
+            for word in words:
+                self.assertIn(word, self.log)
+        for text in ("B1\n", "B1 a\nB1 b\n", ""):
+            with open(self.path("bad.list"), "w") as f:
+                f.write(text)
+            self.scan("b", *self.FIRTH, "--use-null-firth", self.path("bad.list"), code=1)
+            self.assertIn("bad.list", self.log)
+        for flags in (["--write-null-firth"], ["--firth", "--write-null-firth"],
+                      ["--spa", "--use-null-firth", self.path("pred.list")]):
+            self.scan("b", *flags, code=2)
+            self.assertIn("--firth --approx", self.log)
+
+    def test_a_resumed_run_stores_the_null_firth_models_of_all_chromosomes(self):
+        whole = (*self.FIRTH, "--write-null-firth")
+        self.layout = "parquet"
+        self.scan("r", *whole)
+        first = self.stored("r")
+        os.remove(self.path("r_1.firth"))
+        self.scan("r", *whole, "--resume")
+        self.assertEqual(self.stored("r"), first)
+        with open(self.path("r_1.firth"), "w") as f:
+            f.write("1 0 0 0\n")
+        self.scan("r", *self.FIRTH, "--use-null-firth",
+                  self.path("r_firth.list"), "--resume", code=2)
+        self.assertIn("null_firth_start", self.log)
 
     def test_exact_firth_is_the_penalised_maximum(self):
         rows = self.scan("exact", "--firth", "--pThresh", "0.3", "--phenoCol", "B1")

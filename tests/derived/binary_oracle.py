@@ -108,10 +108,32 @@ def maximise(f, a, free):
     return a
 
 
+def null_firth(rows, y, offset):
+    start = fit_logistic(rows, y, offset)
+    return maximise(lambda a: penalised(rows, y, offset, a), start, len(start))
+
+
+def eigenvectors(matrix):
+    """Of a symmetric matrix, by Jacobi's rotations: (eigenvalue, unit vector), ascending."""
+    n = len(matrix)
+    a = [row[:] for row in matrix]
+    v = [[float(i == j) for j in range(n)] for i in range(n)]
+    for _ in range(60):
+        for p in range(n):
+            for q in range(p + 1, n):
+                angle = 0.5 * math.atan2(2 * a[p][q], a[q][q] - a[p][p])
+                c, s = math.cos(angle), math.sin(angle)
+                for m in (a, v):
+                    for row in m:
+                        row[p], row[q] = c * row[p] - s * row[q], s * row[p] + c * row[q]
+                a[p], a[q] = ([c * x - s * y for x, y in zip(a[p], a[q])],
+                              [s * x + c * y for x, y in zip(a[p], a[q])])
+    return sorted((a[k][k], [row[k] for row in v]) for k in range(n))
+
+
 def approximate_firth(rows, y, offset, genotype):
     """One free coefficient on the covariate-adjusted genotype beside the null Firth model."""
-    start = fit_logistic(rows, y, offset)
-    null = maximise(lambda a: penalised(rows, y, offset, a), start, len(start))
+    null = null_firth(rows, y, offset)
     base = [o + sum(c * x for c, x in zip(null, r)) for o, r in zip(offset, rows)]
     adjusted = [[x] for x in score_test(rows, y, offset, genotype)["ADJUSTED"]]
     best = maximise(lambda a: penalised(adjusted, y, base, a), [0.0], 1)
