@@ -10,6 +10,8 @@
 namespace tallele {
 namespace {
 
+constexpr size_t kMostLevelsNamed = 5;
+
 // Designs are large: traits of one mask share one, and only exact Firth reads it after the fit.
 using Designs = std::map<const SampleGroup*, std::shared_ptr<MaskedDesign>>;
 
@@ -42,6 +44,28 @@ NullModelFitter::BinaryTask NullModelFitter::MakeTask(size_t trait, const LocoVe
     if (!loco.values.empty()) task.request.loco.push_back(loco.values[b]);
   }
   return task;
+}
+
+std::string NullModelFitter::LevelsOfOneClass(const BinaryTask& task) const {
+  std::string text;
+  size_t found = 0;
+  for (const CovariateLevel& level : inputs_.cohort->levels) {
+    size_t people = 0;
+    size_t cases = 0;
+    size_t i = 0;
+    for (size_t b = 0; b < level.members.size(); ++b) {
+      if (!task.group->mask.Contains(b)) continue;
+      const bool is_case = task.request.y[i++] > 0.5;
+      people += level.members[b];
+      cases += level.members[b] && is_case;
+    }
+    if (people == 0 || (cases > 0 && cases < people) || ++found > kMostLevelsNamed) continue;
+    text += (found == 1 ? ". " : ", ") + level.name + " (" + std::to_string(people) +
+            (people == 1 ? " person" : " people") + ") has no " + (cases == 0 ? "case" : "control");
+  }
+  if (found > kMostLevelsNamed)
+    text += ", and " + std::to_string(found - kMostLevelsNamed) + " more";
+  return text;
 }
 
 void NullModelFitter::SetFirthStart(int code, const std::string& label, BinaryFitRequest& request,
@@ -92,6 +116,7 @@ Result<std::string> NullModelFitter::BinaryProblem(size_t trait) {
   score_alone.correction = BinaryCorrection::kNone;
   std::string problem =
       FitBinaryNull(inputs_.target, *inputs_.basis, design, task.request, score_alone).problem;
+  if (!problem.empty()) problem += LevelsOfOneClass(task);
   if (!problem.empty() && inputs_.binary->null_failure == NullFailurePolicy::kFail) {
     return InputError("trait " + inputs_.cohort->traits[trait].name + ": " + problem, "");
   }
@@ -115,9 +140,11 @@ Result<std::shared_ptr<const ChromosomeState>> NullModelFitter::FitBinary(
     }
   }
   std::vector<BinaryFit> fits = FitTasks(tasks);
-  for (const BinaryFit& fit : fits) {
+  for (size_t i = 0; i < fits.size(); ++i) {
+    const BinaryFit& fit = fits[i];
     const std::string& name = inputs_.cohort->traits[fit.null.trait].name;
     std::string problem = fit.problem;
+    if (!problem.empty()) problem += LevelsOfOneClass(tasks[i]);
     if (problem.empty()) problem = fit.null.people->firth_problem;
     if (problem.empty()) continue;
     if (inputs_.binary->null_failure == NullFailurePolicy::kFail) {

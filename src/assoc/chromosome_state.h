@@ -140,6 +140,8 @@ class NullModelFitter {
   Result<std::optional<LocoVector>> LoadLoco(size_t trait, int code, const std::string& label,
                                              FitReport& report);
   BinaryTask MakeTask(size_t trait, const LocoVector& loco);
+  // Which levels of covariates have one class alone, to be added to a null model's problem.
+  std::string LevelsOfOneClass(const BinaryTask& task) const;
   void SetFirthStart(int code, const std::string& label, BinaryFitRequest& request,
                      FitReport& report) const;
   Result<std::shared_ptr<const ChromosomeState>> FitBinary(const std::vector<size_t>& traits,

@@ -114,7 +114,11 @@ Result<void> ScanWriter::RestoreUpTo(size_t variant, size_t i) {
 }
 
 void ScanWriter::NoteProblems(const FitReport& report) {
-  for (const std::string& note : report.notes) events_.Message(Severity::kInfo, note);
+  // A chromosome is fitted again where it comes back in the file, or for other traits of a resumed
+  // run.
+  for (const std::string& note : report.notes) {
+    if (notes_.insert(note).second) events_.Message(Severity::kInfo, note);
+  }
   for (const TraitProblem& problem : report.problems) {
     const auto same = [&](const TraitProblem& known) {
       return known.trait == problem.trait && known.reason == problem.reason;

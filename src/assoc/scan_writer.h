@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "assoc/resume.h"
@@ -72,7 +74,8 @@ class ScanWriter {
   std::vector<Trait> traits_;       // [plan.traits]
   std::unique_ptr<WideText> wide_;  // null: text is split by trait
   ScanSummary summary_;
-  std::string chromosome_;  // at work
+  std::string chromosome_;       // at work
+  std::set<std::string> notes_;  // that the user has read
   std::shared_ptr<const ChromosomeState> last_state_;
   std::chrono::steady_clock::time_point start_;
   std::chrono::steady_clock::time_point last_report_;

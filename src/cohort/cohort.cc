@@ -4,7 +4,10 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <span>
+#include <utility>
 
+#include "base/format_number.h"
 #include "cohort/rank_transform.h"
 #include "cohort/sample_file.h"
 #include "cohort/sample_lookup.h"
@@ -102,6 +105,26 @@ void DropIncompleteTraits(const TraitTable& traits, std::vector<bool>& left, Coh
   }
 }
 
+// `values` are by position in the genotype file.
+void AddLevel(std::string name, std::span<const double> values, double level, Cohort& cohort) {
+  CovariateLevel added{std::move(name), {}};
+  for (const uint32_t i : cohort.base) added.members.push_back(values[i] == level);
+  cohort.levels.push_back(std::move(added));
+}
+
+// Both values of a numeric covariate that has two, such as sex.
+void AddTwoValues(const CovariateColumn& column, Cohort& cohort) {
+  std::set<double> distinct;
+  for (const uint32_t i : cohort.base) {
+    distinct.insert(column.values[i]);
+    if (distinct.size() > 2) return;
+  }
+  if (distinct.size() < 2) return;
+  for (const double value : distinct) {
+    AddLevel(column.name + "=" + FormatExactly(value), column.values, value, cohort);
+  }
+}
+
 // Indicator columns of a categorical covariate: the level that stands first in the file among the
 // base set is the baseline.
 Result<void> AddDummies(const CovariateColumn& column, const CovariateTable& table, int max_levels,
@@ -127,6 +150,10 @@ Result<void> AddDummies(const CovariateColumn& column, const CovariateTable& tab
   std::vector<std::pair<int64_t, size_t>> order;
   for (const auto& [level, row] : first_row) order.emplace_back(row, level);
   std::sort(order.begin(), order.end());
+  for (const auto& [row, level] : order) {
+    AddLevel(column.name + "=" + column.levels[level], column.values, static_cast<double>(level),
+             cohort);
+  }
   for (size_t k = 1; k < order.size(); ++k) {
     std::vector<double> dummy;
     for (const uint32_t i : cohort.base)
@@ -144,6 +171,7 @@ Result<void> AddCovariates(const CovariateTable& table, int max_levels, Cohort& 
       TALLELE_TRY(AddDummies(column, table, max_levels, cohort, events));
       continue;
     }
+    AddTwoValues(column, cohort);
     std::vector<double> values;
     for (const uint32_t i : cohort.base) values.push_back(column.values[i]);
     cohort.covariate_names.push_back(column.name);

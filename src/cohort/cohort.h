@@ -38,6 +38,13 @@ struct TraitColumn {
   std::string problem;
 };
 
+// The people of one level of a categorical covariate (the baseline too), or of one value of a
+// numeric covariate that has two.
+struct CovariateLevel {
+  std::string name;           // "batch=b2", "sex=1"
+  std::vector<bool> members;  // [base]
+};
+
 // The people, covariates and traits of an analysis, aligned to the genotype file.
 //
 // The base set is everyone who is genotyped, kept and has all covariates (in complete-case
@@ -49,6 +56,7 @@ struct Cohort {
   std::vector<Sex> base_sex;
   std::vector<std::string> covariate_names;     // dummies included, no intercept
   std::vector<std::vector<double>> covariates;  // [covariate][base]
+  std::vector<CovariateLevel> levels;           // for messages: kept when covariates are released
   std::vector<TraitColumn> traits;              // in the order asked for
   CohortCounts counts;
 };

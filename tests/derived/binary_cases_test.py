@@ -402,6 +402,56 @@ class BinaryCases(unittest.TestCase):
         alone = self.scan("alone", "--ignore-pred")
         self.assertEqual(alone, rows)
 
+    def write_loco(self, trait, rows):
+        with open(self.path(f"{trait}.loco"), "w") as g:
+            g.write("FID_IID " + " ".join("_".join(x) for x in self.cohort.ids) + "\n")
+            for chromosome, values in rows.items():
+                g.write(" ".join([chromosome, *map(repr, values)]) + "\n")
+
+    def rare_level(self):
+        """Level 2 of `batch` has no case of B1; `smoker` tells nothing."""
+        batch = [i % 3 for i in range(PEOPLE)]
+        traits = dict(self.cohort.traits)
+        traits["B1"] = [0 if b == 2 else t for b, t in zip(batch, traits["B1"])]
+        self.cohort.write(self.folder, traits=traits, covariates={
+            "age": self.cohort.age, "batch": [b + 1 for b in batch],
+            "smoker": [i // 7 % 2 for i in range(PEOPLE)]})
+
+    def test_a_level_without_cases_is_named(self):
+        self.rare_level()
+        for flags, where in ((["--ignore-pred"], "B1: the"), ([], "B1: chromosome 1: the")):
+            rows = self.scan("level", *flags, "--catCovarList", "batch", code=3)
+            (line,) = {x[x.index(where):] for x in self.log.splitlines() if where in x}
+            self.assertIn("batch=3 (50 people) has no case", line)
+            for other in ("batch=1", "batch=2", "smoker"):
+                self.assertNotIn(other, self.log)
+            self.assertEqual(rows["B2"]["v3"]["EXTRA"], "NA")
+
+    def test_a_value_of_a_numeric_covariate_without_controls_is_named(self):
+        rare = [int(i < 9) for i in range(PEOPLE)]
+        traits = {"B1": [1 if r else t for r, t in zip(rare, self.cohort.traits["B1"])]}
+        self.cohort.write(self.folder, traits=traits,
+                          covariates={"age": self.cohort.age, "centre": rare})
+        self.scan("value", "--ignore-pred", code=1)
+        self.assertIn("centre=1 (9 people) has no control", self.log)
+        self.assertNotIn("centre=0", self.log)
+
+    def test_a_chromosome_s_problem_is_told_once(self):
+        """Chromosome 1 comes back after chromosome 2: its null models are fitted twice."""
+        self.rare_level()
+        chromosomes = ["1"] * 4 + ["2"] * 3 + ["1"] * 4
+        variants = [Variant(c, 100 + k, f"w{k}", ("A", "C"), v.calls)
+                    for k, (c, v) in enumerate(zip(chromosomes, self.cohort.variants))]
+        write_bgen(self.path("g.bgen"), variants, PEOPLE)
+        for trait, values in self.cohort.loco.items():
+            self.write_loco(trait, {"1": values, "2": values[::-1]})
+        self.scan("back", "--catCovarList", "batch", "--phenoColList", "B1,B2", code=3)
+        for chromosome in "12":
+            told = [x for x in self.log.splitlines() if f"chromosome {chromosome}: the cov" in x]
+            # As it happens, and in the list at the end.
+            self.assertEqual(len(told), 2, self.log)
+            self.assertEqual(sum("was not fully analysed" in x for x in told), 1, self.log)
+
     def test_a_group_without_predictions_does_not_separate(self):
         """Controls alone in one half of a covariate; nobody of that half has predictions."""
         half = [float(i % 3 == 0) for i in range(PEOPLE)]
