@@ -185,6 +185,31 @@ TEST(LogisticNull, ConstantOffsetChangesTheInterceptAlone) {
   for (size_t i = 0; i < plain.p.size(); ++i) EXPECT_NEAR(plain.p[i], moved.p[i], 1e-12);
 }
 
+// An offset beyond every bound ends in finite numbers or in a reason, never in NaN.
+TEST(LogisticNull, ExtremeOffsetsGiveNumbersOrAReason) {
+  size_t converged = 0;
+  for (const double size : {31.0, 40.0, 1e3, 1e154, 1e307}) {
+    for (const size_t every : {1ul, 2ul, 50ul}) {
+      Cohort cohort = MakeCohort(200, 2, 60, 0.5);
+      for (size_t i = 0; i < 200; i += every) cohort.offset()[i] = i % 3 == 0 ? size : -size;
+      const LogisticFit fit =
+          FitLogisticNull(CpuTarget::kScalar, cohort.design, cohort.y(), cohort.offset(), 50);
+      SCOPED_TRACE("size " + std::to_string(size) + " every " + std::to_string(every));
+      if (!fit.converged()) continue;
+      ++converged;
+      for (const double a : fit.coefficients) EXPECT_TRUE(std::isfinite(a));
+      for (const double g : fit.inverse_root) EXPECT_TRUE(std::isfinite(g));
+      EXPECT_TRUE(std::isfinite(fit.deviance));
+      for (size_t i = 0; i < 200; ++i) {
+        EXPECT_TRUE(std::isfinite(fit.eta[i]));
+        EXPECT_TRUE(fit.p[i] > 0 && fit.p[i] < 1);
+        EXPECT_TRUE(fit.w[i] > 0 && fit.w[i] <= 0.25);
+      }
+    }
+  }
+  EXPECT_GT(converged, 0u);
+}
+
 TEST(LogisticNull, TenCasesOfAHundredThousand) {
   const Cohort cohort = MakeCohort(100000, 2, 10, 0.5);
   const LogisticFit fit =
