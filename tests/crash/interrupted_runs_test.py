@@ -227,6 +227,72 @@ class Folders(WithCohort):
         self.run_tool("check-run", code=2)
 
 
+class Errors(WithCohort):
+    def test_a59_errors_are_one_line_with_their_place_and_code_and_leave_nothing(self):
+        damaged = self.path("damaged.bgen")
+        with open(self.path("c.bgen"), "rb") as whole, open(damaged, "wb") as cut:
+            cut.write(whole.read()[:5000])
+        with open(self.path("bad.tsv"), "w") as file:
+            file.write("FID IID QT1\n1 1\n")
+        with open(self.path("bad.toml"), "w") as file:
+            file.write("[input]\ncolour = 1\n")
+        with open(self.path("inner.toml"), "w") as file:
+            file.write(f'[output]\noutput_run_directory = "{self.path("inner")}"\n')
+        os.mkdir(self.path("inner"))
+        before = sorted(os.listdir(self.folder))
+        cases = (
+            (1, "nowhere.tsv", ["--phenoFile", self.path("nowhere.tsv")]),
+            (1, "bad.tsv", ["--phenoFile", self.path("bad.tsv")]),
+            (1, "damaged.bgen", ["--bgen", damaged]),
+            (1, "no_such_column", ["--covarColList", "batch,no_such_column"]),
+            (1, "no/such/folder", ["--out", self.path("no/such/folder/x")]),
+            (2, "colour", ["--config", self.path("bad.toml")]),
+            (2, "--minMAC", ["--minMAC", "-3"]),
+            (2, "inside the run directory",
+             ["--out", self.path("inner/x"), "--config", self.path("inner.toml")]),
+        )
+        for code, words, change in cases:
+            arguments = self.arguments("failed")
+            if change[0] in arguments:
+                at = arguments.index(change[0])
+                arguments[at:at + 2] = []
+            done = subprocess.run([TALLELE, *arguments, *change], capture_output=True, text=True)
+            errors = [line for line in done.stderr.splitlines() if line.startswith("Error: ")]
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertEqual(len(errors), 1, done.stderr)
+            self.assertEqual(done.stderr.splitlines()[-1], errors[0])
+            self.assertIn(words, errors[0])
+            self.assertEqual(sorted(os.listdir(self.folder)), before, change)
+
+
+class Memory(unittest.TestCase):
+    # Blocks of genotypes are the only large things in memory, and their number does not grow with
+    # the file: ten times the variants must not show. Decoded, they would be 144 MB more.
+    def test_a55_peak_memory_does_not_grow_with_the_genotype_file(self):
+        people = 20000
+        with tempfile.TemporaryDirectory() as folder:
+            peaks = []
+            for variants in (400, 4000):
+                prefix = os.path.join(folder, f"v{variants}")
+                WithCohort.run_tool("simulate", "--out", prefix, "--people", str(people),
+                                    "--variants", str(variants), "--chromosomes", "2",
+                                    "--array-variants", "0", "--quantitative", "1", "--binary", "0")
+                words = [TALLELE, "regenie", "--bgen", prefix + ".bgen", "--sample",
+                         prefix + ".sample", "--phenoFile", prefix + "_pheno.tsv", "--ignore-pred",
+                         "--out", prefix + "_r", "--threads", "2", "--bsize", "32"]
+                # A sanitizer holds freed memory back, which is not the program's.
+                options = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"
+                process = subprocess.Popen(words, stdout=subprocess.DEVNULL,
+                                           env={**os.environ, "ASAN_OPTIONS": options})
+                _, status, usage = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+                self.assertEqual(process.returncode, 0)
+                peaks.append(usage.ru_maxrss * 1024)
+            growth = peaks[1] - peaks[0]
+            print(f"peak memory {peaks[0] >> 20} MB for 400 variants, {peaks[1] >> 20} MB for 4000")
+            self.assertLess(growth, 0.2 * (4000 - 400) * people * 2)
+
+
 class TelemetryModes(WithCohort):
     def test_a57_a58_modes_write_the_same_results(self):
         for mode in ("off", "progress", "profile"):
