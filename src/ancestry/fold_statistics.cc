@@ -103,6 +103,12 @@ void FillEmbedding(const FoldCounts& counts, size_t fold, size_t first, size_t c
 
 }  // namespace
 
+std::vector<double> FoldEmbedding(const FoldCounts& counts, size_t fold) {
+  std::vector<double> embedding;
+  FillEmbedding(counts, fold, 0, counts.num_snps(), embedding);
+  return embedding;
+}
+
 Result<void> WriteEmbedding(const FoldCounts& counts, const std::string& path) {
   const int64_t shape[] = {static_cast<int64_t>(counts.num_folds()),
                            static_cast<int64_t>(counts.num_snps()),

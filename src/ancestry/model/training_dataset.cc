@@ -3,6 +3,7 @@
 #include <hdf5.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -170,6 +171,25 @@ const std::vector<std::string>& TrainingDataset::snp_names() const { return stat
 const std::vector<std::string>& TrainingDataset::samples() const { return state_->samples; }
 const std::vector<std::string>& TrainingDataset::class_names() const { return state_->class_names; }
 const std::vector<int64_t>& TrainingDataset::labels() const { return state_->labels; }
+
+Result<std::vector<float>> TrainingDataset::ReadRegressionValues() const {
+  constexpr char kName[] = "regression_labels";
+  TALLELE_ASSIGN(const Table table, state_->OpenTable(kName, 1));
+  if (table.shape[0] != num_people()) {
+    return state_->Fail("regression values and people are not equally many", kName);
+  }
+  std::vector<float> values(table.shape[0]);
+  if (H5Dread(table.data.id(), H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) <
+      0) {
+    return state_->Fail("a dataset cannot be read", kName);
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) {
+      return state_->Fail(fmt::format("the value of row {} is no number", i), kName);
+    }
+  }
+  return values;
+}
 
 Result<void> TrainingDataset::ReadRows(std::span<const int64_t> people,
                                        std::span<uint8_t> rows) const {

@@ -28,6 +28,9 @@ class TrainingDataset {
   const std::vector<std::string>& class_names() const;
   const std::vector<int64_t>& labels() const;  // class of each person
 
+  // `regression_labels` of each person, as float32; an error when the dataset has none.
+  Result<std::vector<float>> ReadRegressionValues() const;
+
   // The listed people as 2-bit rows at PackedRowStride(num_snps()). One thread at a time.
   Result<void> ReadRows(std::span<const int64_t> people, std::span<uint8_t> rows) const;
 
