@@ -65,8 +65,8 @@ InputStatistics ComputeInputStatistics(const FoldCounts& counts);
 Result<void> WriteInputStatistics(const FoldCounts& counts, const InputStatistics& statistics,
                                   bool mean_only, const std::string& path);
 
-// The embedding of one fold: SNP-major, 3 x classes values a SNP, column 3c + g the number of people
-// of class c with genotype g divided by the people of class c.
+// The embedding of one fold: SNP-major, 3 x classes values a SNP, column 3c + g the number of
+// people of class c with genotype g divided by the people of class c.
 std::vector<double> FoldEmbedding(const FoldCounts& counts, size_t fold);
 
 // Writes upstream's `.npz` with `emb` (folds, SNPs, 3 x classes): column 3c + g is the number of

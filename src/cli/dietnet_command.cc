@@ -17,6 +17,7 @@ constexpr char kHelp[] =
     "  tallele dietnet partition ...        training, validation and test people of each fold\n"
     "  tallele dietnet compute-input-stats ...  mean and deviation of each SNP in each fold\n"
     "  tallele dietnet generate-embedding ...   genotype frequencies of each class and fold\n"
+    "  tallele dietnet train ...            a model for every seed and fold\n"
     "  tallele dietnet match ...            a cohort lined up with a model\n"
     "  tallele dietnet inspect FILE         what a dataset, store or package is\n"
     "  tallele dietnet import-package ...   models of upstream, the released bundle or the Python\n"
@@ -37,6 +38,7 @@ constexpr Command kCommands[] = {
     {"partition", DietnetPartitionCommand},
     {"compute-input-stats", DietnetComputeInputStatsCommand},
     {"generate-embedding", DietnetGenerateEmbeddingCommand},
+    {"train", DietnetTrainCommand},
     {"match", DietnetMatchCommand},
     {"inspect", DietnetInspectCommand},
     {"import-package", DietnetImportPackageCommand},

@@ -22,6 +22,7 @@ int DietnetInspectCommand(std::span<const std::string> arguments, const CancelTo
 int DietnetImportPackageCommand(std::span<const std::string> arguments, const CancelToken& cancel);
 int DietnetExportPackageCommand(std::span<const std::string> arguments, const CancelToken& cancel);
 int DietnetPredictCommand(std::span<const std::string> arguments, const CancelToken& cancel);
+int DietnetTrainCommand(std::span<const std::string> arguments, const CancelToken& cancel);
 int DietnetCheckCommand(std::span<const std::string> arguments, const CancelToken& cancel);
 
 }  // namespace tallele

@@ -31,9 +31,9 @@ Result<void> FoldSource::Load(EventSink& events, const CancelToken& cancel) {
   }
   for (const int64_t fold : folds_) {
     if (fold < 0 || fold >= static_cast<int64_t>(partition_.size())) {
-      return UsageError(fmt::format("there is no fold {}", fold),
-                        fmt::format("{} has folds 0 to {}.", request_.partition,
-                                    partition_.size() - 1));
+      return UsageError(
+          fmt::format("there is no fold {}", fold),
+          fmt::format("{} has folds 0 to {}.", request_.partition, partition_.size() - 1));
     }
   }
   people_ = std::make_shared<TrainingPeople>();
@@ -82,8 +82,8 @@ Result<std::shared_ptr<const FoldData>> FoldSource::Get(int64_t fold) {
 Result<std::shared_ptr<const FoldData>> FoldSource::Make(int64_t fold) const {
   auto inputs = std::make_shared<FoldInputs>();
   const size_t num_snps = people_->num_snps;
-  const auto place = static_cast<size_t>(
-      std::find(folds_.begin(), folds_.end(), fold) - folds_.begin());
+  const auto place =
+      static_cast<size_t>(std::find(folds_.begin(), folds_.end(), fold) - folds_.begin());
   inputs->snps = snps_;
   inputs->class_names = people_->class_names;
   if (request_.input_stats.empty()) {
@@ -94,8 +94,7 @@ Result<std::shared_ptr<const FoldData>> FoldSource::Make(int64_t fold) const {
     inputs->deviations.assign(statistics.deviations.begin() + first,
                               statistics.deviations.begin() + last);
   } else {
-    TALLELE_TRY(
-        ReadFoldStatistics(request_.input_stats, fold, request_.normalise, *inputs));
+    TALLELE_TRY(ReadFoldStatistics(request_.input_stats, fold, request_.normalise, *inputs));
   }
   if (!request_.embedding.empty()) {
     TALLELE_TRY(ReadFoldEmbedding(request_.embedding, fold, *inputs));

@@ -81,14 +81,10 @@ Result<void> ComparePlans(const std::string& folder, const json& plan) {
 }
 
 json OutcomeJson(const ModelOutcome& o) {
-  return {{"epochs", o.epochs},
-          {"best_epoch", o.best_epoch},
-          {"valid_loss", o.valid.loss},
-          {"valid_accuracy", o.valid.accuracy},
-          {"test_loss", o.test.loss},
-          {"test_accuracy", o.test.accuracy},
-          {"test_right", o.right},
-          {"test_people", o.people},
+  return {{"epochs", o.epochs},         {"best_epoch", o.best_epoch},
+          {"valid_loss", o.valid.loss}, {"valid_accuracy", o.valid.accuracy},
+          {"test_loss", o.test.loss},   {"test_accuracy", o.test.accuracy},
+          {"test_right", o.right},      {"test_people", o.people},
           {"package", o.package}};
 }
 
@@ -138,8 +134,8 @@ class ModelRun {
     } else {
       TALLELE_TRY(WriteFileAtomically(folder_ + "/plan.json", plan_text_));
     }
-    results_ = task_.request.out + "/" +
-               ResultsFolderName(trainer_, task_.request.regression, task_.fold);
+    results_ =
+        task_.request.out + "/" + ResultsFolderName(trainer_, task_.request.regression, task_.fold);
     TALLELE_TRY(PosixFileEnv().CreateFolders(results_));
     TALLELE_TRY(Start());
     TALLELE_TRY(Train(on_epoch));
@@ -212,8 +208,7 @@ class ModelRun {
   }
 
   Result<void> WriteEpochResults(const EpochRecord& record) {
-    if (task_.request.engine != TrainEngine::kUpstream ||
-        record.epoch % kEpochsPerResults != 1) {
+    if (task_.request.engine != TrainEngine::kUpstream || record.epoch % kEpochsPerResults != 1) {
       return {};
     }
     const auto path = [&](const char* set) {
@@ -227,14 +222,13 @@ class ModelRun {
 
   Result<ModelOutcome> Finish() {
     const BestModel& best = trainer_.state().best;
-    TALLELE_ASSIGN(const Evaluation test,
-                   trainer_.Evaluate(best.model, data_->rows[2], cancel_));
+    TALLELE_ASSIGN(const Evaluation test, trainer_.Evaluate(best.model, data_->rows[2], cancel_));
     TALLELE_TRY(WriteResults(*data_->people, data_->rows[2], test.outputs,
                              fmt::format("{}/test_results_epoch{}.npz", results_, best.epoch)));
     if (task_.request.save_pt) {
       const TrainState& last = trainer_.state();
-      TALLELE_TRY(WriteModelPt(best.model, best.epoch, &best.valid, nullptr,
-                               results_ + "/best_model.pt"));
+      TALLELE_TRY(
+          WriteModelPt(best.model, best.epoch, &best.valid, nullptr, results_ + "/best_model.pt"));
       TALLELE_TRY(WriteModelPt(last.model, last.epoch, nullptr, &last.patience,
                                results_ + "/last_model.pt"));
     }
@@ -249,7 +243,8 @@ class ModelRun {
     if (!task_.request.plain && !task_.request.regression) {
       TALLELE_ASSIGN(outcome.package, WriteModelPackage(best));
     }
-    TALLELE_TRY(WriteFileAtomically(folder_ + "/outcome.json", OutcomeJson(outcome).dump(1) + "\n"));
+    TALLELE_TRY(
+        WriteFileAtomically(folder_ + "/outcome.json", OutcomeJson(outcome).dump(1) + "\n"));
     return outcome;
   }
 

@@ -45,9 +45,10 @@ class Advice {
     }
     const double kept = (1 - config_.input_dropout) * static_cast<double>(data.people->num_snps);
     if (!request_.plain && kept < kFewSnps) {
-      Warn(data.fold, fmt::format("input dropout {} keeps {:.0f} SNPs of a person, fewer than {:.0f}"
-                                  "; lower input_dropout",
-                                  config_.input_dropout, kept, kFewSnps));
+      Warn(data.fold,
+           fmt::format("input dropout {} keeps {:.0f} SNPs of a person, fewer than {:.0f}"
+                       "; lower input_dropout",
+                       config_.input_dropout, kept, kFewSnps));
     }
     WarnAboutClasses(data);
     WarnAboutRates(data.fold);
@@ -104,8 +105,8 @@ class TrainingRun {
     TALLELE_ASSIGN(source_, FoldSource::Open(request_, events_, cancel_));
     TALLELE_TRY(ListFolds());
     for (const ModelOutcome& model : models_) {
-      TALLELE_TRY(CheckModelFolder(ModelFolder(request_.out, model.seed, model.fold),
-                                   request_.resume));
+      TALLELE_TRY(
+          CheckModelFolder(ModelFolder(request_.out, model.seed, model.fold), request_.resume));
     }
     TALLELE_TRY(PosixFileEnv().CreateFolders(request_.out));
     RunAll();
@@ -123,7 +124,8 @@ class TrainingRun {
     seeds_ = request_.seeds;
     if (seeds_.empty() && config_.seed) seeds_.push_back(*config_.seed);
     if (seeds_.empty()) {
-      return UsageError("no seed is given", "Give --seeds 78,79,80, or `seed` in the configuration.");
+      return UsageError("no seed is given",
+                        "Give --seeds 78,79,80, or `seed` in the configuration.");
     }
     std::vector<int64_t> sorted = seeds_;
     std::sort(sorted.begin(), sorted.end());
@@ -151,8 +153,7 @@ class TrainingRun {
   }
 
   void RunAll() {
-    const int threads =
-        request_.num_threads > 0 ? request_.num_threads : AvailableProcessors();
+    const int threads = request_.num_threads > 0 ? request_.num_threads : AvailableProcessors();
     const auto models = static_cast<int>(models_.size());
     const int jobs = std::clamp(request_.num_jobs > 0 ? request_.num_jobs : threads, 1, models);
     // An arena counts the thread that enters it.
@@ -245,9 +246,8 @@ class TrainingRun {
 }  // namespace
 
 size_t TrainSummary::NumFailed() const {
-  return static_cast<size_t>(std::count_if(models.begin(), models.end(), [](const ModelOutcome& m) {
-    return m.error.has_value();
-  }));
+  return static_cast<size_t>(std::count_if(
+      models.begin(), models.end(), [](const ModelOutcome& m) { return m.error.has_value(); }));
 }
 
 Result<TrainSummary> TrainModels(const TrainRequest& request, EventSink& events,

@@ -160,8 +160,8 @@ Result<void> WriteModelPt(const ModelState& model, int64_t epoch, const PassResu
     checkpoint.mean_accuracy = valid->accuracy;
   }
   if (patience != nullptr) checkpoint.patience = *patience;
-  checkpoint.state = model.parameters.auxiliary.empty() ? PlainState(model)
-                                                        : StateFromNetwork(ToNetwork(model));
+  checkpoint.state =
+      model.parameters.auxiliary.empty() ? PlainState(model) : StateFromNetwork(ToNetwork(model));
   return WriteCheckpoint(checkpoint, path);
 }
 
