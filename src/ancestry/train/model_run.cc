@@ -1,6 +1,7 @@
 #include "ancestry/train/model_run.h"
 
 #include <chrono>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -81,11 +82,15 @@ Result<void> ComparePlans(const std::string& folder, const json& plan) {
 }
 
 json OutcomeJson(const ModelOutcome& o) {
-  return {{"epochs", o.epochs},         {"best_epoch", o.best_epoch},
-          {"valid_loss", o.valid.loss}, {"valid_accuracy", o.valid.accuracy},
-          {"test_loss", o.test.loss},   {"test_accuracy", o.test.accuracy},
-          {"test_right", o.right},      {"test_people", o.people},
-          {"package", o.package}};
+  return {{"epochs", o.epochs},
+          {"best_epoch", o.best_epoch},
+          {"valid_loss", o.valid.loss},
+          {"valid_accuracy", o.valid.accuracy},
+          {"test_loss", o.test.loss},
+          {"test_accuracy", o.test.accuracy},
+          {"test_right", o.right},
+          {"test_people", o.people},
+          {"package", std::filesystem::path(o.package).filename().string()}};
 }
 
 Result<ModelOutcome> ReadOutcome(const ModelTask& task, const std::string& path) {
@@ -102,7 +107,8 @@ Result<ModelOutcome> ReadOutcome(const ModelTask& task, const std::string& path)
     o.test = {j.at("test_loss"), j.at("test_accuracy")};
     o.right = j.at("test_right").get<std::vector<int64_t>>();
     o.people = j.at("test_people").get<std::vector<int64_t>>();
-    o.package = j.at("package");
+    const std::string name = j.at("package");
+    if (!name.empty()) o.package = task.request.out + "/" + name;
   } catch (const json::exception& exception) {
     return InputError(std::string("the outcome cannot be read: ") + exception.what(), path,
                       "Remove the file: --resume writes it again.");
