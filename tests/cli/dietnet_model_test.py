@@ -4,6 +4,7 @@ export, and what is refused.
 usage: dietnet_model_test.py TALLELE SOURCE_FOLDER
 """
 
+import json
 import os
 import signal
 import subprocess
@@ -118,6 +119,22 @@ class WithModel(unittest.TestCase):
         with open(self.path("k.tsv"), "rb") as one, open(self.path("whole.tsv"), "rb") as other:
             self.assertEqual(one.read(), other.read())
         self.assertFalse(os.path.exists(self.path("k.tsv.parts")))
+
+    def test_inspect_describes_packages_and_datasets_as_json(self):
+        """Numbers of the fixture's README; names of people must not be among them."""
+        done = dietnet("inspect", "--json", self.path("packages"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        about = json.loads(done.stdout)
+        self.assertEqual((about["kind"], len(about["classes"])), ("packages", 24))
+        (model,) = about["models"]
+        self.assertEqual((model["seed"], model["fold"], model["epoch"]), (78, 0, 300))
+        self.assertEqual((model["snps"], model["dataset_people"]), (5000, 2322))
+        self.assertEqual((model["test_people"], model["has_alleles"]), (465, False))
+        self.assertIn("WITHOUT alleles", dietnet("inspect", self.path("packages")).stdout)
+        about = json.loads(dietnet("inspect", "--json", self.model("dataset.hdf5")).stdout)
+        self.assertEqual((about["kind"], about["people"], about["snps"]), ("dataset", 2322, 5000))
+        self.assertEqual(sum(item["people"] for item in about["classes"]), 2322)
+        self.assertNotIn("samples", about)
 
     def test_export_goes_back_in(self):
         done = dietnet("export-package", "--model", self.path("packages"), "--out",
