@@ -24,6 +24,7 @@ constexpr char kHelp[] =
     "                                       wrapper become packages\n"
     "  tallele dietnet export-package ...   packages go back to PyTorch and NumPy files\n"
     "  tallele dietnet predict ...          ancestry of a cohort with every model of a folder\n"
+    "  tallele dietnet evaluate ...         logits and hidden layers of training people\n"
     "  tallele dietnet check ...            accuracy of packages or of predictions\n\n"
     "`tallele dietnet COMMAND --help` explains one command.\n";
 
@@ -44,6 +45,7 @@ constexpr Command kCommands[] = {
     {"import-package", DietnetImportPackageCommand},
     {"export-package", DietnetExportPackageCommand},
     {"predict", DietnetPredictCommand},
+    {"evaluate", DietnetEvaluateCommand},
     {"check", DietnetCheckCommand},
 };
 

@@ -24,6 +24,7 @@ int DietnetExportPackageCommand(std::span<const std::string> arguments, const Ca
 int DietnetPredictCommand(std::span<const std::string> arguments, const CancelToken& cancel);
 int DietnetTrainCommand(std::span<const std::string> arguments, const CancelToken& cancel);
 int DietnetCheckCommand(std::span<const std::string> arguments, const CancelToken& cancel);
+int DietnetEvaluateCommand(std::span<const std::string> arguments, const CancelToken& cancel);
 
 }  // namespace tallele
 

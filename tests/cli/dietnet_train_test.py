@@ -215,6 +215,41 @@ class Train(unittest.TestCase):
                                "0.9"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    def test_evaluate_gives_upstreams_scores(self):
+        """The trained package against PyTorch's scores of the test people; hidden layers by their one
+        property that needs no weights: logits are an affine function of them."""
+        reference = os.path.join(TINY, "train_dropout")
+        self.train("out", os.path.join(reference, "config.yaml"), "--folds", "0", "--engine",
+                   "upstream")
+
+        def evaluate(*more, code=0):
+            words = [TALLELE, "dietnet", "evaluate", "--packages", self.path("out"), "--dataset",
+                     os.path.join(TINY, "dataset.hdf5"), "--out", self.path("e.npz"), *more]
+            done = subprocess.run(words, capture_output=True, text=True)
+            self.assertEqual(done.returncode, code, done.stderr)
+            return done.stderr if code else numpy.load(self.path("e.npz"))
+
+        ours = evaluate()
+        theirs = numpy.load(os.path.join(reference, "test_results_epoch12.npz"))
+        logits = ours["seed_78_fold_0.logits"]
+        scores = numpy.exp(logits) / numpy.exp(logits).sum(axis=1, keepdims=True)
+        numpy.testing.assert_allclose(scores, theirs["scores"], atol=2e-5)
+        numpy.testing.assert_array_equal(ours["seed_78_fold_0.samples"], theirs["samples"])
+        numpy.testing.assert_array_equal(ours["seed_78_fold_0.labels"], theirs["labels"])
+        self.assertIn("--partition", evaluate("--set", "train", code=2))
+        everyone = evaluate("--set", "all")
+        hidden = everyone["seed_78_fold_0.hidden"]
+        self.assertEqual(hidden.shape, (178, 100))
+        table = numpy.hstack([hidden, numpy.ones((len(hidden), 1))])
+        logits = everyone["seed_78_fold_0.logits"]
+        fitted = table @ numpy.linalg.lstsq(table, logits, rcond=None)[0]
+        numpy.testing.assert_allclose(fitted, logits, atol=1e-6)
+        partition = numpy.load(os.path.join(TINY, "partition_seed_a.npz"), allow_pickle=True)
+        train = evaluate("--set", "train", "--partition",
+                         os.path.join(TINY, "partition_seed_a.npz"))
+        numpy.testing.assert_array_equal(train["seed_78_fold_0.samples"],
+                                         partition["folds_indexes"][0][0])
+
     def test_panel_d_reaches_upstreams_accuracy(self):
         """Upstream: 0.824 of the test people of fold 0; its repeats scatter from 0.78 to 0.89."""
         panel = os.path.join(FIXTURES, "bn24-d")
