@@ -289,14 +289,34 @@ class DerivedCases(unittest.TestCase):
             count = sum(copies_of_first(rare, rare.calls[i]) for i in people)
             self.assertEqual("rare" in rows[trait], count >= threshold, trait)
         x = next(v for v in self.cohort.variants if v.name == "x_haploid")
-        people = self.members("T3", 23)
-        halved = [copies_of_first(x, x.calls[i]) / (2 if self.cohort.people[i][2] == 1 else 1)
-                  for i in people]
-        copies = sum(1 if self.cohort.people[i][2] == 1 else 2 for i in people)
-        mac = min(sum(halved), copies - sum(halved))
+        mac = self.minor_allele_count(x, halve_males=True)
         for limit, there in ((mac - 0.01, True), (mac + 0.01, False)):
             rows = self.scan(f"xmac{there}", "--minMAC", repr(limit), "--par-region", "hg38")
             self.assertEqual("x_haploid" in rows["T3"], there)
+
+    def minor_allele_count(self, variant, halve_males):
+        """Of T3's people on X; `halve_males`: a man has one copy, as outside the PARs."""
+        share = {i: 0.5 if halve_males and self.cohort.people[i][2] == 1 else 1.0
+                 for i in self.members("T3", 23)}
+        count = sum(copies_of_first(variant, variant.calls[i]) * s for i, s in share.items())
+        return min(count, 2 * sum(share.values()) - count)
+
+    def test_the_par_region_decides_where_males_are_halved(self):
+        """Men are halved inside the window alone, and the window moves no other number."""
+        variants = {v.name: v for v in self.cohort.variants if v.name.startswith("x_")}
+        for region, inside in (("hg38", "x_haploid"), ("b37", "x_haploid"),
+                               ("b36", "x_haploid"), (f"{X_PAR - 9},{X_PAR + 9}", "x_par")):
+            for name, variant in variants.items():
+                mac = self.minor_allele_count(variant, halve_males=name == inside)
+                other = self.minor_allele_count(variant, halve_males=name != inside)
+                self.assertGreater(abs(mac - other), 1)
+                for limit, there in ((mac - 0.01, True), (mac + 0.01, False)):
+                    what = f"{region} {name} {limit}"
+                    rows = self.scan(f"par_{region}_{name}_{there}", "--minMAC", repr(limit), "--par-region",
+                                     region)
+                    self.assertEqual(name in rows["T3"], there, what)
+                    if there:
+                        self.compare(rows["T3"][name], self.expected("T3", variant), what)
 
     def test_min_info_uses_the_raw_value(self):
         rows = self.scan("info", "--minMAC", "0.5", "--minINFO", "0.6")
@@ -326,6 +346,7 @@ class DerivedCases(unittest.TestCase):
             "keep": (["--keep", self.path("keep.txt")], lambda i: i < 50),
             "remove": (["--remove", self.path("remove.txt")], lambda i: i >= 6),
             "male": (["--sex-specific", "male"], lambda i: self.cohort.people[i][2] == 1),
+            "female": (["--sex-specific", "female"], lambda i: self.cohort.people[i][2] == 2),
         }
         for name, (flags, keep) in cases.items():
             rows = self.scan("filter_" + name, "--minMAC", "0.5", *flags, pred=False)
