@@ -343,6 +343,19 @@ std::vector<PlanField> TraitPlan(const PlannedScan& plan, size_t trait) {
   return fields.Take();
 }
 
+// How the text is laid out that a run keeps beside its parts, since they do not hold all of it;
+// empty where they do. A line of --no-split stands for all traits and their plans.
+std::string KeptTextLayout(const PlannedScan& plan) {
+  const ScanRequest& request = plan.request;
+  const bool parts_suffice =
+      request.htp.empty() && !request.no_split && !request.float32_statistics;
+  if (!plan.output.regenie_text || parts_suffice) return {};
+  if (!request.no_split) return TextLayout(request);
+  ContentDigest digest;
+  for (const std::vector<PlanField>& fields : plan.trait_plans) digest.Text(PlanHash(fields));
+  return TextLayout(request) + " of plans " + digest.Hex();
+}
+
 }  // namespace
 
 void PlanTraits(PlannedScan& plan) {
@@ -350,6 +363,7 @@ void PlanTraits(PlannedScan& plan) {
   plan.samples_digest = SamplesDigest(plan.samples);
   plan.variants_digest = VariantsDigest(plan.source->variants());
   for (const size_t t : plan.traits) plan.trait_plans.push_back(TraitPlan(plan, t));
+  plan.output.kept_text = KeptTextLayout(plan);
 }
 
 }  // namespace tallele

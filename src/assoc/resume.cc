@@ -190,8 +190,9 @@ Result<void> RunState::LoadTraits(EventSink& events) {
       trait.manifest.started = UtcNow();
     }
     trait.manifest.grid = grid_;
-    trait.restored = trait.manifest.parts;
   }
+  if (!plan_.output.kept_text.empty() && !plan_.output.split) ForgetPartsThatATraitLacks();
+  for (Trait& trait : traits_) trait.restored = trait.manifest.parts;
   return {};
 }
 
@@ -207,11 +208,48 @@ Result<void> RunState::CheckParts(Trait& trait, EventSink& events) {
     damaged.push_back(part.range);
   }
   for (const VariantRange range : damaged) trait.manifest.Forget(range);
+  const bool has_own_text = plan_.output.split || &trait == &traits_.front();
+  if (!plan_.output.kept_text.empty() && has_own_text) ForgetPartsWithoutText(trait, events);
   return {};
 }
 
-// Parts that a run published and could not record before it was killed. They would be replaced
-// one by one; until then a reader could not tell them from parts that count.
+// Parts whose lines were kept in another layout, or not at all, are computed again: they do not
+// hold what the text of this run says.
+void RunState::ForgetPartsWithoutText(Trait& trait, EventSink& events) {
+  const std::string folder = trait.folder + "/" + kTextFolderName;
+  std::vector<VariantRange> without;
+  std::string reason = "their text was not kept in this layout";
+  for (const CommittedPart& part : trait.manifest.parts) {
+    if (part.text && part.text->layout == PrintableText(plan_.output.kept_text)) {
+      const auto lines = ReadKeptText(folder, *part.text, plan_.env());
+      if (lines.ok()) continue;
+      reason = lines.error().Message();
+    }
+    without.push_back(part.range);
+  }
+  if (without.empty()) return;
+  events.Message(Severity::kWarning, trait.manifest.trait + ": " + std::to_string(without.size()) +
+                                         " parts are computed again: " + reason);
+  for (const VariantRange range : without) trait.manifest.Forget(range);
+}
+
+// A line of --no-split is made of all traits at once.
+void RunState::ForgetPartsThatATraitLacks() {
+  for (const VariantRange& part : grid_) {
+    const bool lacks = std::any_of(traits_.begin(), traits_.end(), [&](const Trait& trait) {
+      return trait.manifest.FindPart(part) == nullptr;
+    });
+    if (!lacks) continue;
+    for (Trait& trait : traits_) trait.manifest.Forget(part);
+  }
+}
+
+std::string RunState::text_folder(size_t i) const {
+  return traits_[plan_.output.split ? i : 0].folder + "/" + kTextFolderName;
+}
+
+// Parts and kept text that a run published and could not record before it was killed. They would be
+// replaced one by one; until then a reader could not tell such parts from those that count.
 Result<void> RunState::RemoveUnrecorded(EventSink& events) {
   TALLELE_ASSIGN(const RunFolderContent content, ListRunFolder(RunDirectory(plan_.output)));
   std::set<std::string> recorded;
@@ -219,10 +257,12 @@ Result<void> RunState::RemoveUnrecorded(EventSink& events) {
     const std::string name = trait.folder.substr(trait.folder.rfind('/') + 1);
     for (const CommittedPart& part : trait.manifest.parts) {
       recorded.insert(name + "/parts/" + part.file);
+      if (part.text) recorded.insert(name + "/" + kTextFolderName + "/" + part.text->file);
     }
   }
   for (const std::string& file : content.files) {
-    if (!file.ends_with(".parquet") || recorded.contains(file)) continue;
+    const bool is_text = file.find(std::string("/") + kTextFolderName + "/") != std::string::npos;
+    if ((!file.ends_with(".parquet") && !is_text) || recorded.contains(file)) continue;
     events.Message(Severity::kDetail, "removed " + file + ", which was published but not recorded");
     TALLELE_TRY(plan_.env().Remove(RunDirectory(plan_.output) + "/" + file));
   }
@@ -320,6 +360,21 @@ Result<void> RunState::Complete() {
     trait.manifest.status = RunStatus::kCompleted;
   }
   return WriteAll();
+}
+
+Result<void> RunState::RemoveKeptText() {
+  if (!lock_) return {};
+  const std::string root = RunDirectory(plan_.output);
+  TALLELE_ASSIGN(const RunFolderContent content, ListRunFolder(root));
+  const std::string inside = std::string("/") + kTextFolderName;
+  for (const std::string& file : content.files) {
+    if (file.find(inside + "/") == std::string::npos) continue;
+    TALLELE_TRY(plan_.env().Remove(root + "/" + file));
+  }
+  for (const std::string& folder : content.folders) {
+    if (folder.ends_with(inside)) TALLELE_TRY(plan_.env().RemoveFolder(root + "/" + folder));
+  }
+  return {};
 }
 
 Result<void> RunState::Fail(const Error& error, int signal_number) {

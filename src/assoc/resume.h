@@ -38,6 +38,8 @@ class RunState final : public ScanRun {
   bool resumed() const { return resumed_; }
 
   std::string parts_folder(size_t i) const { return traits_[i].folder + "/parts"; }
+  // Where the lines of a trait's parts are kept; those of --no-split lie with the first trait.
+  std::string text_folder(size_t i) const;
   std::string plan_hash(size_t i) const;
   const std::vector<std::string>& problems(size_t i) const { return traits_[i].manifest.problems; }
   void AddProblem(size_t i, const std::string& reason);
@@ -52,6 +54,8 @@ class RunState final : public ScanRun {
   // The end of the run, in the manifests of all traits. Every one is tried; the first error is
   // returned.
   Result<void> Complete();
+  // After that: removes the lines that were kept for a resume. An error names what stays behind.
+  Result<void> RemoveKeptText();
   Result<void> Fail(const Error& error, int signal_number);
 
  private:
@@ -64,6 +68,8 @@ class RunState final : public ScanRun {
   explicit RunState(const PlannedScan& plan) : plan_(plan) {}
   Result<void> LoadTraits(EventSink& events);
   Result<void> CheckParts(Trait& trait, EventSink& events);
+  void ForgetPartsWithoutText(Trait& trait, EventSink& events);
+  void ForgetPartsThatATraitLacks();
   Result<void> RemoveUnrecorded(EventSink& events);
   Result<void> StartTrait(Trait& trait);
   Result<void> Write(Trait& trait);

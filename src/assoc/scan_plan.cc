@@ -23,20 +23,9 @@ constexpr uint64_t kBlockMemory = uint64_t{400} << 20;
 
 Result<void> CheckSafety(const ScanRequest& request) {
   if (request.safety.existing != ExistingRun::kResume) return {};
-  if (request.format == OutputFormat::kRegenie) {
-    return UsageError("--resume needs the Parquet parts, and --format regenie writes none",
-                      "Use --format both, or run again without --resume: text alone starts anew.");
-  }
-  if (request.format == OutputFormat::kBoth && (request.no_split || !request.htp.empty())) {
-    return UsageError(
-        "--resume cannot make text with --no-split or --htp: parts do not hold all of it",
-        "Resume with --format parquet, or run anew with --overwrite.");
-  }
-  if (request.format == OutputFormat::kBoth && request.float32_statistics) {
-    return UsageError("--resume cannot make text of parts with --statistic-dtype float32",
-                      "Resume with --format parquet; the digits of text need float64.");
-  }
-  return {};
+  if (request.format != OutputFormat::kRegenie) return {};
+  return UsageError("--resume needs the Parquet parts, and --format regenie writes none",
+                    "Use --format both, or run again without --resume: text alone starts anew.");
 }
 
 Result<void> CheckRequest(const ScanRequest& request) {

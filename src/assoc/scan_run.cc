@@ -334,6 +334,11 @@ Result<ScanSummary> RunAndPublish(const PlannedScan& plan, RunState& run, EventS
   TALLELE_ASSIGN(ScanSummary summary, writer->Finish());
   if (plan.request.safety.telemetry == Telemetry::kProfile) summary.profile = pipeline.Profile();
   TALLELE_TRY(run.Complete());
+  if (const auto removed = run.RemoveKeptText(); !removed) {
+    events.Message(
+        Severity::kWarning,
+        "text that is not needed any more stays in the run folder: " + removed.error().Message());
+  }
   return summary;
 }
 

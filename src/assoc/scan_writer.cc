@@ -68,6 +68,9 @@ Result<std::unique_ptr<ScanWriter>> ScanWriter::Open(const PlannedScan& plan, Ru
     TALLELE_ASSIGN(writer->wide_,
                    WideText::Create(plan.output.prefix, plan.output.gzip, names, plan.schema,
                                     plan.source->variants(), plan.env()));
+    if (!plan.output.kept_text.empty()) {
+      TALLELE_TRY(writer->wide_->KeepLines(run.text_folder(0), plan.output.kept_text));
+    }
   }
   return writer;
 }
@@ -108,7 +111,25 @@ Result<void> ScanWriter::RestoreUpTo(size_t variant, size_t i) {
                                                      part.range, plan_.schema, plan_.env()));
     trait.statistics.Add(table);
     AddCounts(part.counts, trait.summary);
-    TALLELE_TRY(trait.output->Restore(table));
+    std::string kept;
+    const bool has_kept = !plan_.output.kept_text.empty() && plan_.output.split;
+    if (has_kept) {
+      TALLELE_ASSIGN(kept, ReadKeptText(run_.text_folder(i), *part.text, plan_.env()));
+    }
+    TALLELE_TRY(trait.output->Restore(table, has_kept ? &kept : nullptr));
+  }
+  return {};
+}
+
+// Likewise for the text of all traits, whose lines the first one keeps.
+Result<void> ScanWriter::RestoreWideUpTo(size_t variant) {
+  const std::vector<CommittedPart>& restored = run_.restored(0);
+  for (; next_restored_wide_ < restored.size(); ++next_restored_wide_) {
+    const CommittedPart& part = restored[next_restored_wide_];
+    if (part.range.first >= variant) return {};
+    TALLELE_ASSIGN(const std::string lines,
+                   ReadKeptText(run_.text_folder(0), *part.text, plan_.env()));
+    TALLELE_TRY(wide_->Restore(lines));
   }
   return {};
 }
@@ -178,11 +199,12 @@ Result<void> ScanWriter::WriteNullFirthModels() {
   return {};
 }
 
-Result<void> ScanWriter::AppendWide(const BlockResults& results) {
+Result<void> ScanWriter::AppendWide(VariantRange part, const BlockResults& results) {
   if (!wide_) return {};
+  TALLELE_TRY(RestoreWideUpTo(part.first));
   std::vector<const ResultTable*> tables;
   for (const size_t t : plan_.traits) tables.push_back(&results.traits[t].table);
-  return wide_->Append(results.union_rows, tables);
+  return wide_->Append(part, results.union_rows, tables);
 }
 
 void ScanWriter::ReportProgress(bool final) {
@@ -240,7 +262,7 @@ Result<void> ScanWriter::Append(VariantRange part, const BlockResults& results) 
     trait.statistics.Add(rows.table);
     TALLELE_TRY(trait.output->Append(rows.table));
   }
-  TALLELE_TRY(AppendWide(results));
+  TALLELE_TRY(AppendWide(part, results));
   ReportProgress(false);
   return {};
 }
@@ -248,6 +270,10 @@ Result<void> ScanWriter::Append(VariantRange part, const BlockResults& results) 
 Result<void> ScanWriter::FinishPart(VariantRange part) {
   TALLELE_TRY(run_.CheckBeforePublishing());
   const std::vector<size_t>& lacking = run_.TraitsWithout(part);
+  std::optional<KeptText> wide_text;
+  if (wide_) {
+    TALLELE_ASSIGN(wide_text, wide_->FinishPart(part));
+  }
   for (size_t i = 0; i < traits_.size(); ++i) {
     Trait& trait = traits_[i];
     const PartCounts counts = std::exchange(trait.counts, {});
@@ -256,8 +282,13 @@ Result<void> ScanWriter::FinishPart(VariantRange part) {
     TALLELE_ASSIGN(std::optional<PublishedPart> published, trait.output->FinishPart(part));
     if (!published) continue;
     summary_.num_part_bytes += published->num_bytes;
-    CommittedPart committed{published->file,      published->part,   published->num_rows,
-                            published->num_bytes, published->sha256, counts};
+    CommittedPart committed{published->file,
+                            published->part,
+                            published->num_rows,
+                            published->num_bytes,
+                            published->sha256,
+                            counts,
+                            i == 0 && wide_text ? wide_text : published->text};
     TALLELE_TRY(run_.Commit(i, std::move(committed)));
   }
   return {};
@@ -278,6 +309,7 @@ Result<void> ScanWriter::WritePeople(const Trait& trait, const std::string& name
 Result<ScanSummary> ScanWriter::Finish() {
   if (!chromosome_.empty()) EndChromosome();
   if (wide_) {
+    TALLELE_TRY(RestoreWideUpTo(SIZE_MAX));
     TALLELE_TRY(wide_->Finish());
     summary_.wide_text_file = wide_->path();
     for (size_t i = 0; i < traits_.size(); ++i) {

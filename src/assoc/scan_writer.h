@@ -54,7 +54,8 @@ class ScanWriter {
   };
 
   ScanWriter(const PlannedScan& plan, RunState& run, EventSink& events);
-  Result<void> AppendWide(const BlockResults& results);
+  Result<void> AppendWide(VariantRange part, const BlockResults& results);
+  Result<void> RestoreWideUpTo(size_t variant);
   void NoteSkipped(const std::vector<size_t>& variants, size_t& count);
   void NoteChromosome(VariantRange part);
   void EndChromosome();
@@ -73,6 +74,7 @@ class ScanWriter {
   EventSink& events_;
   std::vector<Trait> traits_;       // [plan.traits]
   std::unique_ptr<WideText> wide_;  // null: text is split by trait
+  size_t next_restored_wide_ = 0;   // among the parts of earlier attempts
   ScanSummary summary_;
   std::string chromosome_;       // at work
   std::set<std::string> notes_;  // that the user has read

@@ -130,6 +130,11 @@ class PosixEnv final : public FileEnv {
     return {};
   }
 
+  Result<void> RemoveFolder(const std::string& folder) override {
+    if (rmdir(folder.c_str()) != 0) return IoError("cannot remove the folder", folder, errno);
+    return {};
+  }
+
   Result<void> SyncFolder(const std::string& folder) override {
     const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor < 0) return IoError("cannot open the folder", folder, errno);
@@ -206,6 +211,9 @@ Result<void> FaultFileEnv::Rename(const std::string& from, const std::string& to
   return base_.Rename(from, to);
 }
 Result<void> FaultFileEnv::Remove(const std::string& path) { return base_.Remove(path); }
+Result<void> FaultFileEnv::RemoveFolder(const std::string& folder) {
+  return base_.RemoveFolder(folder);
+}
 Result<void> FaultFileEnv::SyncFolder(const std::string& folder) {
   return base_.SyncFolder(folder);
 }

@@ -50,6 +50,8 @@ class FileEnv {
   virtual Result<FileIdentity> Identity(const std::string& path) = 0;
   virtual Result<void> Rename(const std::string& from, const std::string& to) = 0;
   virtual Result<void> Remove(const std::string& path) = 0;
+  // An empty folder.
+  virtual Result<void> RemoveFolder(const std::string& folder) = 0;
   virtual Result<void> SyncFolder(const std::string& folder) = 0;
   // The folder and those above it that are missing, on disk when it returns.
   virtual Result<void> CreateFolders(const std::string& folder) = 0;
@@ -73,6 +75,7 @@ class FaultFileEnv final : public FileEnv {
   Result<FileIdentity> Identity(const std::string& path) override;
   Result<void> Rename(const std::string& from, const std::string& to) override;
   Result<void> Remove(const std::string& path) override;
+  Result<void> RemoveFolder(const std::string& folder) override;
   Result<void> SyncFolder(const std::string& folder) override;
   Result<void> CreateFolders(const std::string& folder) override;
 

@@ -67,6 +67,12 @@ class RunChecker {
     const auto checked = CheckPart(folder_ + "/" + name + "/parts", part,
                                    FieldValue(manifest, "trait"), manifest.plan_hash(), env_);
     if (!checked.ok()) return Problem(checked.error().Message());
+    // Kept until the run is complete: then the text file has the lines.
+    if (part.text && manifest.status != RunStatus::kCompleted) {
+      const auto text =
+          ReadKeptText(folder_ + "/" + name + "/" + kTextFolderName, *part.text, env_);
+      if (!text.ok()) return Problem(text.error().Message());
+    }
     ++trait.num_parts;
     trait.num_rows += part.num_rows;
   }

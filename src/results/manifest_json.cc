@@ -60,18 +60,25 @@ Json CorrectionJson(const CorrectionSummary& corrections) {
 
 Json PartJson(const CommittedPart& part) {
   const PartCounts& counts = part.counts;
-  return {{"file", part.file},
-          {"first_variant", part.range.first},
-          {"last_variant", part.range.first + part.range.count - 1},
-          {"rows", part.num_rows},
-          {"bytes", part.num_bytes},
-          {"sha256", part.sha256},
-          {"low_mac", counts.low_mac},
-          {"low_info", counts.low_info},
-          {"low_homs", counts.low_homs},
-          {"not_biallelic", counts.not_biallelic},
-          {"high_ploidy", counts.high_ploidy},
-          {"corrections", CorrectionJson(counts.corrections)}};
+  Json json = {{"file", part.file},
+               {"first_variant", part.range.first},
+               {"last_variant", part.range.first + part.range.count - 1},
+               {"rows", part.num_rows},
+               {"bytes", part.num_bytes},
+               {"sha256", part.sha256},
+               {"low_mac", counts.low_mac},
+               {"low_info", counts.low_info},
+               {"low_homs", counts.low_homs},
+               {"not_biallelic", counts.not_biallelic},
+               {"high_ploidy", counts.high_ploidy},
+               {"corrections", CorrectionJson(counts.corrections)}};
+  if (part.text) {
+    json["text"] = {{"layout", PrintableText(part.text->layout)},
+                    {"file", part.text->file},
+                    {"bytes", part.text->num_bytes},
+                    {"sha256", part.text->sha256}};
+  }
+  return json;
 }
 
 Json RunJson(const RunManifest& m) {
@@ -132,6 +139,7 @@ class Fields {
     if (!object.is_object()) throw Damage{name_ + " is not an object"};
   }
 
+  bool Has(const char* field) const { return object_.contains(field); }
   const Json& Take(const char* field) {
     const auto at = object_.find(field);
     if (at == object_.end()) throw Damage{"the field " + Full(field) + " is missing"};
@@ -214,6 +222,17 @@ InputFile ParseInput(const Json& json) {
   return input;
 }
 
+KeptText ParseKeptText(const Json& json) {
+  Fields fields(json, "parts.text");
+  KeptText text;
+  text.layout = fields.Text("layout");
+  text.file = fields.Text("file");
+  text.num_bytes = fields.Whole<uint64_t>("bytes");
+  text.sha256 = fields.Text("sha256");
+  fields.End();
+  return text;
+}
+
 CommittedPart ParsePart(const Json& json) {
   Fields fields(json, "parts");
   CommittedPart part;
@@ -236,6 +255,7 @@ CommittedPart ParsePart(const Json& json) {
     }
   }
   corrected.End();
+  if (fields.Has("text")) part.text = ParseKeptText(fields.Take("text"));
   fields.End();
   return part;
 }
@@ -294,6 +314,10 @@ void CheckParts(const RunManifest& m) {
     if (!in_grid) throw Damage{"the part " + part.file + " is not in the grid"};
     if (part.file.find('/') != std::string::npos) {
       throw Damage{"the part " + part.file + " lies outside the folder of the parts"};
+    }
+    if (part.text && part.text->file != KeptTextName(part.range)) {
+      throw Damage{"the text of the part " + part.file + " has the wrong name", part.text->file,
+                   KeptTextName(part.range)};
     }
     if (i > 0 && part.range.first <= m.parts[i - 1].range.first) {
       throw Damage{"the parts are out of order, or one stands twice: " + part.file};

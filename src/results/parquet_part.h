@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "base/file_env.h"
 #include "base/result.h"
 #include "genotype/variant_index.h"
+#include "results/kept_text.h"
 #include "results/result_table.h"
 
 namespace tallele {
@@ -28,6 +30,7 @@ struct PublishedPart {
   size_t num_rows = 0;
   uint64_t num_bytes = 0;
   std::string sha256;
+  std::optional<KeptText> text = {};  // published before the part
 };
 
 // Writes one Parquet file with the rows of one trait for one part of the grid.

@@ -27,13 +27,14 @@ bool IsTraitFolder(std::string_view name) {
   return end != std::string_view::npos && end >= 4 && AllDigits(name.substr(0, end));
 }
 
-// "part_000000000_000065535.parquet".
-bool IsPart(std::string_view name) {
-  constexpr std::string_view kPrefix = "part_";
-  constexpr std::string_view kSuffix = ".parquet";
-  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return false;
-  name.remove_prefix(kPrefix.size());
-  name.remove_suffix(kSuffix.size());
+// "part_000000000_000065535.parquet": the prefix, two variants, the suffix.
+bool NamesRange(std::string_view name, std::string_view prefix, std::string_view suffix) {
+  if (!name.starts_with(prefix) || !name.ends_with(suffix) ||
+      name.size() < prefix.size() + suffix.size()) {
+    return false;
+  }
+  name.remove_prefix(prefix.size());
+  name.remove_suffix(suffix.size());
   const size_t middle = name.find('_');
   return middle != std::string_view::npos && middle >= 9 && AllDigits(name.substr(0, middle)) &&
          name.size() - middle > 9 && AllDigits(name.substr(middle + 1));
@@ -58,13 +59,14 @@ bool IsOurs(const std::vector<std::string>& place, std::string_view name) {
       return place[0] == "logs" ? name == kEventLogName || name == kProfileName
                                 : name == kManifestName;
     default:
-      return IsPart(name);
+      return place[1] == kTextFolderName ? NamesRange(name, "text_", ".txt")
+                                         : NamesRange(name, "part_", ".parquet");
   }
 }
 
 bool IsOurFolder(const std::vector<std::string>& place, std::string_view name) {
   if (place.empty()) return name == "logs" || IsTraitFolder(name);
-  return place.size() == 1 && place[0] != "logs" && name == "parts";
+  return place.size() == 1 && place[0] != "logs" && (name == "parts" || name == kTextFolderName);
 }
 
 class Lister {
@@ -154,9 +156,7 @@ Result<void> RemoveRun(const std::string& folder, FileEnv& env) {
   }
   TALLELE_TRY(RemoveTemporaries(folder, content, env));
   for (auto at = content.folders.rbegin(); at != content.folders.rend(); ++at) {
-    std::error_code code;
-    fs::remove(folder + "/" + *at, code);
-    if (code) return IoError("cannot remove the folder", folder + "/" + *at, code.value());
+    TALLELE_TRY(env.RemoveFolder(folder + "/" + *at));
   }
   return {};
 }

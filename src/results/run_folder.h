@@ -13,6 +13,7 @@ inline constexpr char kLockName[] = ".lock";
 inline constexpr char kEffectiveConfigName[] = "effective_config.toml";
 inline constexpr char kEventLogName[] = "events.jsonl";
 inline constexpr char kProfileName[] = "profile.json";
+inline constexpr char kTextFolderName[] = "text";  // in a trait's folder, beside its parts
 
 // What lies in a run folder, told apart by name and place. Paths are relative to the folder.
 struct RunFolderContent {

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "genotype/variant_index.h"
 #include "results/correction_summary.h"
+#include "results/kept_text.h"
 
 namespace tallele {
 
@@ -68,6 +69,7 @@ struct CommittedPart {
   uint64_t num_bytes = 0;
   std::string sha256;
   PartCounts counts;
+  std::optional<KeptText> text = {};  // where text cannot be made from the part
 };
 
 enum class RunStatus { kRunning, kInterrupted, kFailed, kCompleted };

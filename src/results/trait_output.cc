@@ -7,6 +7,7 @@
 
 #include "results/output_paths.h"
 #include "results/parquet_part.h"
+#include "results/run_folder.h"
 #include "results/text_file.h"
 #include "results/trait_text.h"
 
@@ -44,7 +45,7 @@ class ParquetDataset {
     return published;
   }
 
-  bool HasOpenPart() const { return open_.has_value(); }
+  const std::optional<VariantRange>& open_part() const { return open_; }
 
  private:
   // The part of the grid that holds `variant`.
@@ -91,6 +92,9 @@ class TraitFilesOutput final : public TraitOutput {
     TALLELE_TRY(env.CreateFolders(parts_folder));
     files_.parquet_directory = parts_folder;
     dataset_.emplace(parts_folder, files_.trait, request, schema_, variants_, env);
+    if (request.kept_text.empty() || !request.split) return {};
+    TALLELE_ASSIGN(kept_, KeptTextWriter::Create(trait_directory + "/" + kTextFolderName,
+                                                 request.kept_text, env));
     return {};
   }
 
@@ -99,47 +103,53 @@ class TraitFilesOutput final : public TraitOutput {
     files_.text_file = path;
     text_ = MakeTraitText(schema_, files_.trait, variants_);
     text_->AppendHeader(lines_);
-    return {};
+    return WriteLines();
   }
 
   Result<void> Append(const ResultTable& table) override {
     files_.num_rows += table.rows.size();
     if (dataset_) TALLELE_TRY(dataset_->Append(table.rows));
-    return AppendText(table);
+    MakeLines(table);
+    if (kept_ && !lines_.empty()) TALLELE_TRY(kept_->Append(*dataset_->open_part(), lines_));
+    return WriteLines();
   }
 
   Result<std::optional<PublishedPart>> FinishPart(VariantRange part) override {
     if (!dataset_) return std::optional<PublishedPart>();
+    std::optional<KeptText> text;
+    if (kept_) {
+      TALLELE_ASSIGN(text, kept_->Finish(part));
+    }
     TALLELE_ASSIGN(PublishedPart published, dataset_->FinishPart(part));
+    published.text = std::move(text);
     return std::optional(std::move(published));
   }
 
-  Result<void> Restore(const ResultTable& table) override {
+  Result<void> Restore(const ResultTable& table, const std::string* kept) override {
     files_.num_rows += table.rows.size();
-    return AppendText(table);
+    if (kept != nullptr) return text_file_->Append(*kept);
+    MakeLines(table);
+    return WriteLines();
   }
 
   Result<TraitFiles> Finish() override {
-    if (dataset_ && dataset_->HasOpenPart()) {
+    if (dataset_ && dataset_->open_part()) {
       return InternalError("the last part of the results was not finished");
     }
-    if (text_file_) {
-      TALLELE_TRY(WriteLines());
-      TALLELE_TRY(text_file_->Commit());
-    }
+    if (text_file_) TALLELE_TRY(text_file_->Commit());
     return files_;
   }
 
  private:
-  Result<void> AppendText(const ResultTable& table) {
-    if (!text_file_) return {};
+  void MakeLines(const ResultTable& table) {
+    if (!text_file_) return;
     for (size_t i = 0; i < table.rows.size(); ++i) {
       text_->AppendRow(table.rows[i], table.counts.empty() ? nullptr : &table.counts[i], lines_);
     }
-    return WriteLines();
   }
 
   Result<void> WriteLines() {
+    if (!text_file_) return {};
     TALLELE_TRY(text_file_->Append(lines_));
     lines_.clear();
     return {};
@@ -151,6 +161,7 @@ class TraitFilesOutput final : public TraitOutput {
   std::optional<ParquetDataset> dataset_;
   std::unique_ptr<TextFile> text_file_;
   std::unique_ptr<TraitText> text_;
+  std::unique_ptr<KeptTextWriter> kept_;  // null: text can be made from parts
   std::string lines_;
 };
 

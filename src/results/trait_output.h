@@ -30,6 +30,8 @@ struct OutputRequest {
   size_t variants_per_part = kVariantsPerPart;
   std::string plan_hash;  // for the footers of the parts
   bool split = true;      // text: one file a trait; else the caller writes a wide one
+  // Empty: text can be made from parts. Else its lines are kept beside them under this layout.
+  std::string kept_text;
 };
 
 // Files of one finished trait.
@@ -53,8 +55,9 @@ class TraitOutput {
   // Nothing without Parquet.
   virtual Result<std::optional<PublishedPart>> FinishPart(VariantRange part) = 0;
 
-  // Rows of a part that an earlier attempt of the run published: for the text alone.
-  virtual Result<void> Restore(const ResultTable& table) = 0;
+  // Rows of a part that an earlier attempt of the run published: for the text alone. `kept`: its
+  // lines; null makes them from the rows.
+  virtual Result<void> Restore(const ResultTable& table, const std::string* kept) = 0;
 
   // Publishes what is left (the text file) and syncs. Nothing appears under a final name
   // without it, except finished parts.

@@ -17,7 +17,14 @@ Result<std::unique_ptr<WideText>> WideText::Create(const std::string& prefix, bo
   std::unique_ptr<WideText> text(new WideText(prefix, traits, schema, variants, env));
   TALLELE_ASSIGN(text->file_, TextFile::Create(WideTextPath(prefix, gzip), gzip, env));
   text->AppendHeader();
+  TALLELE_TRY(text->file_->Append(text->lines_));
+  text->lines_.clear();
   return text;
+}
+
+Result<void> WideText::KeepLines(const std::string& folder, const std::string& layout) {
+  TALLELE_ASSIGN(kept_, KeptTextWriter::Create(folder, layout, env_));
+  return {};
 }
 
 void WideText::AppendHeader() {
@@ -57,7 +64,7 @@ const char* WideText::AppendTrait(const ResultRow* row) {
   return ExtraOf(row->status);
 }
 
-Result<void> WideText::Append(std::span<const UnionRow> rows,
+Result<void> WideText::Append(VariantRange part, std::span<const UnionRow> rows,
                               std::span<const ResultTable* const> tables) {
   std::vector<size_t> next(tables.size(), 0);
   for (const UnionRow& row : rows) {
@@ -72,14 +79,19 @@ Result<void> WideText::Append(std::span<const UnionRow> rows,
     }
     lines_ += ' ' + extra + '\n';
   }
+  if (kept_ && !lines_.empty()) TALLELE_TRY(kept_->Append(part, lines_));
   TALLELE_TRY(file_->Append(lines_));
   lines_.clear();
   return {};
 }
 
+Result<std::optional<KeptText>> WideText::FinishPart(VariantRange part) {
+  if (!kept_) return std::optional<KeptText>();
+  TALLELE_ASSIGN(KeptText text, kept_->Finish(part));
+  return std::optional(std::move(text));
+}
+
 Result<void> WideText::Finish() {
-  TALLELE_TRY(file_->Append(lines_));
-  lines_.clear();
   std::string dictionary;
   for (size_t t = 0; t < traits_.size(); ++t) {
     dictionary += "Y" + std::to_string(t + 1) + " " + traits_[t] + "\n";

@@ -2,6 +2,7 @@
 #define TALLELE_RESULTS_WIDE_TEXT_H_
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "base/file_env.h"
 #include "base/result.h"
 #include "genotype/variant_index.h"
+#include "results/kept_text.h"
 #include "results/result_table.h"
 #include "results/text_file.h"
 #include "results/trait_text.h"
@@ -38,8 +40,17 @@ class WideText {
                                                   const VariantIndex& variants,
                                                   FileEnv& env = PosixFileEnv());
 
-  // Rows of some variants; `tables` ([trait]) hold the traits' own rows of the same variants.
-  Result<void> Append(std::span<const UnionRow> rows, std::span<const ResultTable* const> tables);
+  // From here on the lines are kept in `folder` as well, a file for each part.
+  Result<void> KeepLines(const std::string& folder, const std::string& layout);
+
+  // Rows of some variants of `part`; `tables` ([trait]) hold the traits' own rows of the same
+  // variants.
+  Result<void> Append(VariantRange part, std::span<const UnionRow> rows,
+                      std::span<const ResultTable* const> tables);
+  // The kept lines of a part that is complete; nothing where none are kept.
+  Result<std::optional<KeptText>> FinishPart(VariantRange part);
+  // Lines that an earlier attempt of the run kept.
+  Result<void> Restore(std::string_view lines) { return file_->Append(lines); }
 
   // Publishes the dictionary, then the text.
   Result<void> Finish();
@@ -61,6 +72,7 @@ class WideText {
   const VariantIndex& variants_;
   FileEnv& env_;
   std::unique_ptr<TextFile> file_;
+  std::unique_ptr<KeptTextWriter> kept_;  // null: lines are not kept
   ChromosomeText chromosome_;
   std::string lines_;
 };

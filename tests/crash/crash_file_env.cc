@@ -143,6 +143,12 @@ Result<void> CrashFileEnv::Remove(const std::string& path) {
   return die();
 }
 
+Result<void> CrashFileEnv::RemoveFolder(const std::string& folder) {
+  TALLELE_UNDER_FAULT(folder, false, false);
+  TALLELE_TRY(PosixFileEnv().RemoveFolder(folder));
+  return die();
+}
+
 Result<void> CrashFileEnv::SyncFolder(const std::string& folder) {
   TALLELE_UNDER_FAULT(folder, false, false);
   if (!fs::is_directory(folder)) return IoError("cannot open the folder", folder, ENOENT);

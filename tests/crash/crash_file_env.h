@@ -44,6 +44,7 @@ class CrashFileEnv final : public FileEnv {
   Result<FileIdentity> Identity(const std::string& path) override;
   Result<void> Rename(const std::string& from, const std::string& to) override;
   Result<void> Remove(const std::string& path) override;
+  Result<void> RemoveFolder(const std::string& folder) override;
   Result<void> SyncFolder(const std::string& folder) override;
   Result<void> CreateFolders(const std::string& folder) override;
 

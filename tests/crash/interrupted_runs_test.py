@@ -194,8 +194,35 @@ class BinaryTraits(unittest.TestCase):
             corrected = lambda text: [l for l in text.splitlines() if " corrected (" in l]
             self.assertTrue(corrected(whole))
             self.assertEqual(corrected(whole), corrected(cut))
-            text = WithCohort.run_tool(*words, "--out", path("cut"), "--resume", "--htp", "X", code=2)
-            self.assertIn("--htp", text)
+
+    def test_a42_tables_with_htp_of_binary_traits_resume_after_a_real_kill(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = lambda name: os.path.join(folder, name)
+            WithCohort.run_tool("simulate", "--out", path("b"), "--people", "1500", "--variants",
+                                "1500", "--chromosomes", "15", "--array-variants", "0",
+                                "--quantitative", "0", "--binary", "2", "--gapped-traits", "2")
+            words = ["regenie", "--bt", "--firth", "--approx", "--htp", "X", "--gz", "--bgen",
+                     path("b.bgen"), "--sample", path("b.sample"), "--phenoFile",
+                     path("b_pheno.tsv"), "--pred", path("b_pred.list"), "--threads", "1",
+                     "--bsize", "2", "--format", "both"]
+            WithCohort.run_tool(*words, "--out", path("whole"))
+            process = subprocess.Popen([TALLELE, *words, "--out", path("cut")], env=SLOW,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            parts = path("cut.tallele/trait_0001_BT1/parts")
+            while process.poll() is None and not (os.path.isdir(parts) and len(os.listdir(parts)) > 4):
+                time.sleep(0.002)
+            process.kill()
+            process.wait()
+            self.assertIn("From earlier attempts",
+                          WithCohort.run_tool(*words, "--out", path("cut"), "--resume"))
+            for k in (1, 2):
+                with open(path(f"whole_BT{k}.regenie.gz"), "rb") as a, \
+                        open(path(f"cut_BT{k}.regenie.gz"), "rb") as b:
+                    self.assertEqual(a.read(), b.read())
+            self.assertFalse(os.path.exists(path("cut.tallele/trait_0001_BT1/text")))
+            WithCohort.run_tool("check-run", path("cut.tallele"))
+            self.assertIn("finished already",
+                          WithCohort.run_tool(*words, "--out", path("cut"), "--resume"))
 
 
 class Folders(WithCohort):

@@ -78,7 +78,10 @@ std::map<std::string, std::string> ResultBytes(const ScanRequest& request) {
   const std::string prefix = fs::path(request.out).filename().string();
   for (const auto& entry : fs::directory_iterator(fs::path(request.out).parent_path())) {
     const std::string name = entry.path().filename().string();
-    if (!entry.is_regular_file() || !name.starts_with(prefix + "_")) continue;
+    if (!entry.is_regular_file() ||
+        !(name.starts_with(prefix + "_") || name.starts_with(prefix + ".regenie"))) {
+      continue;
+    }
     bytes[name.substr(prefix.size())] = ReadWholeFile(entry.path());
   }
   return bytes;
