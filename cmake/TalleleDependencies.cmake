@@ -4,7 +4,7 @@
 # nlohmann_json::nlohmann_json CLI11::CLI11 tomlplusplus::tomlplusplus,
 # and our own names where a library has no CMake package: tallele::libdeflate tallele::zstd
 # tallele::sqlite3 tallele::xxhash tallele::hdf5 tallele::libzip tallele::yaml_cpp
-# tallele::parquet.
+# tallele::libcurl tallele::parquet.
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
@@ -35,6 +35,7 @@ tallele_pkg_config_target(libdeflate libdeflate)
 tallele_pkg_config_target(zstd libzstd)
 tallele_pkg_config_target(sqlite3 sqlite3)
 tallele_pkg_config_target(xxhash libxxhash)
+tallele_pkg_config_target(libcurl libcurl)
 tallele_pkg_config_target(hdf5 hdf5)
 tallele_pkg_config_target(libzip libzip)
 tallele_pkg_config_target(yaml_cpp yaml-cpp)

@@ -8,6 +8,7 @@ packages=(g++ cmake ninja-build ccache mold pkg-config python3 python3-venv
   libdeflate-dev libzstd-dev zlib1g-dev libsqlite3-dev libeigen3-dev libtbb-dev
   libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libfmt-dev libssl-dev
   libxxhash-dev libhdf5-dev libzip-dev libyaml-cpp-dev libgtest-dev libgmock-dev libbenchmark-dev libsimde-dev
+  libcurl4-openssl-dev
   clang-19 clang-format-19 libclang-rt-19-dev lld-19)
 wheels=(pyarrow numpy duckdb polars h5py)
 

@@ -67,11 +67,32 @@ TEST(Philox, MatchesThePublishedVectors) {
             pi);
 }
 
+TEST(RandomStream, ManyUniformsAreTheNextOnes) {
+  for (const size_t before : {0, 1, 3, 4}) {
+    for (const size_t count : {1, 5, 31, 32, 33, 100}) {
+      RandomStream many(7, uint64_t{5} << 33), single(7, uint64_t{5} << 33);
+      for (size_t i = 0; i < before; ++i) EXPECT_EQ(many.NextUniform(), single.NextUniform());
+      std::vector<double> values(count);
+      many.FillUniforms(values);
+      for (const double value : values) EXPECT_EQ(value, single.NextUniform());
+      EXPECT_EQ(many.NextUniform(), single.NextUniform());
+    }
+  }
+}
+
 TEST(RandomStream, GapsHaveTheRightMean) {
   RandomStream random(5, 9);
   double sum = 0;
   for (int i = 0; i < 100000; ++i) sum += static_cast<double>(random.NextGap(0.02));
   EXPECT_NEAR(sum / 100000, 49.0, 1.0);
+}
+
+// RFC 1321, appendix A.5.
+TEST(Md5, MatchesTheStandard) {
+  Md5 digest;
+  digest.Update("message ");
+  digest.Update("digest");
+  EXPECT_EQ(digest.HexDigest(), "f96b697d7cb7938d525a2f31aaf161d0");
 }
 
 // FIPS 180-2, appendix B.1.

@@ -28,6 +28,23 @@ class Sha256 {
 
 std::string Sha256Hex(std::string_view bytes);
 
+// MD5 of data that comes in pieces: only to compare with digests that others publish, since it is
+// broken as a protection against forgery.
+class Md5 {
+ public:
+  Md5();
+  ~Md5();
+  Md5(Md5&&) noexcept;
+  Md5& operator=(Md5&&) noexcept;
+
+  void Update(std::string_view bytes);
+  std::string HexDigest();  // 32 lower-case digits; ends the object's use
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 // Fast 64-bit hash for tables, not for identity.
 uint64_t HashBytes(std::string_view bytes);
 

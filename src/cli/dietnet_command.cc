@@ -20,6 +20,8 @@ constexpr char kHelp[] =
     "  tallele dietnet train ...            a model for every seed and fold\n"
     "  tallele dietnet match ...            a cohort lined up with a model\n"
     "  tallele dietnet inspect FILE         what a dataset, store or package is\n"
+    "  tallele dietnet published ...        the published models, downloaded or at hand, as "
+    "packages\n"
     "  tallele dietnet import-package ...   models of upstream, the released bundle or the Python\n"
     "                                       wrapper become packages\n"
     "  tallele dietnet export-package ...   packages go back to PyTorch and NumPy files\n"
@@ -42,6 +44,7 @@ constexpr Command kCommands[] = {
     {"train", DietnetTrainCommand},
     {"match", DietnetMatchCommand},
     {"inspect", DietnetInspectCommand},
+    {"published", DietnetPublishedCommand},
     {"import-package", DietnetImportPackageCommand},
     {"export-package", DietnetExportPackageCommand},
     {"predict", DietnetPredictCommand},

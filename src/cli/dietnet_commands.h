@@ -21,6 +21,7 @@ int DietnetMatchCommand(std::span<const std::string> arguments, const CancelToke
 int DietnetInspectCommand(std::span<const std::string> arguments, const CancelToken& cancel);
 int DietnetImportPackageCommand(std::span<const std::string> arguments, const CancelToken& cancel);
 int DietnetExportPackageCommand(std::span<const std::string> arguments, const CancelToken& cancel);
+int DietnetPublishedCommand(std::span<const std::string> arguments, const CancelToken& cancel);
 int DietnetPredictCommand(std::span<const std::string> arguments, const CancelToken& cancel);
 int DietnetTrainCommand(std::span<const std::string> arguments, const CancelToken& cancel);
 int DietnetCheckCommand(std::span<const std::string> arguments, const CancelToken& cancel);
