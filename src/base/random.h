@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 namespace tallele {
 
@@ -28,6 +29,8 @@ class RandomStream {
   }
   // Uniform in (0, 1), 32 bits.
   double NextUniform() { return (NextWord() + 0.5) * 0x1p-32; }
+  // The next values of NextUniform, faster than one by one.
+  void FillUniforms(std::span<double> values);
   // Uniform in 0 .. bound-1; bias below bound / 2^32.
   uint32_t NextBelow(uint32_t bound) {
     return static_cast<uint32_t>(uint64_t{NextWord()} * bound >> 32);

@@ -11,6 +11,8 @@ namespace tallele::kernels {
 
 struct FloatKernels {
   void (*multiply)(const FloatProduct& product, bool from_zero);
+  void (*sparse)(const SparseProduct& product, bool from_zero);
+  void (*transposed_sparse)(const SparseProduct& product);
   void (*tanh)(float* values, size_t count);
   void (*tanh_slope)(const float* tangents, float* gradients, size_t count);
   void (*unpack)(const uint8_t* row, size_t first, size_t count, const GenotypeValues& values,

@@ -10,13 +10,18 @@
 namespace tallele::kernels {
 namespace {
 
+// Accumulators stay in registers only where the loops over them are unrolled.
+#define TALLELE_UNROLL _Pragma("GCC unroll 16")
+
 constexpr size_t kLanes = sizeof(Vector) / sizeof(float);
 
 template <size_t kRows, size_t kVectors>
 void MultiplyBlock(const FloatProduct& p, size_t i, size_t j, bool from_zero) {
   Vector sums[kRows][kVectors];
   float* out = p.out + i * p.out_stride + j;
+  TALLELE_UNROLL
   for (size_t r = 0; r < kRows; ++r) {
+    TALLELE_UNROLL
     for (size_t v = 0; v < kVectors; ++v) {
       sums[r][v] = from_zero ? Vector{} : Load(out + r * p.out_stride + v * kLanes);
     }
@@ -26,9 +31,12 @@ void MultiplyBlock(const FloatProduct& p, size_t i, size_t j, bool from_zero) {
   const float* right = p.depth == 0 ? nullptr : p.right + j;
   for (size_t k = 0; k < p.depth; ++k) {
     Vector columns[kVectors];
+    TALLELE_UNROLL
     for (size_t v = 0; v < kVectors; ++v) columns[v] = Load(right + v * kLanes);
+    TALLELE_UNROLL
     for (size_t r = 0; r < kRows; ++r) {
       const Vector x = Broadcast(left[r * p.left.row_step]);
+      TALLELE_UNROLL
       for (size_t v = 0; v < kVectors; ++v) {
         sums[r][v] = FusedMultiplyAdd(x, columns[v], sums[r][v]);
       }
@@ -36,7 +44,9 @@ void MultiplyBlock(const FloatProduct& p, size_t i, size_t j, bool from_zero) {
     left += p.left.depth_step;
     right += p.right_stride;
   }
+  TALLELE_UNROLL
   for (size_t r = 0; r < kRows; ++r) {
+    TALLELE_UNROLL
     for (size_t v = 0; v < kVectors; ++v) Store(out + r * p.out_stride + v * kLanes, sums[r][v]);
   }
 }
@@ -63,7 +73,7 @@ void MultiplyColumnsOf(size_t vectors, const FloatProduct& p, size_t j, bool fro
   }
 }
 
-void Multiply(const FloatProduct& p, bool from_zero) {
+void MultiplyDepth(const FloatProduct& p, bool from_zero) {
   const size_t vectors = p.columns / kLanes;
   const size_t parts = (vectors + kVectorsInRegisters - 1) / kVectorsInRegisters;
   for (size_t part = 0; part < parts; ++part) {
@@ -71,6 +81,98 @@ void Multiply(const FloatProduct& p, bool from_zero) {
     MultiplyColumnsOf<kVectorsInRegisters>(end - begin, p, begin * kLanes, from_zero);
   }
 }
+
+// In steps over the depth whose part of the right operand fits in the first-level cache.
+void Multiply(const FloatProduct& p, bool from_zero) {
+  constexpr size_t kMostDepth = 104;
+  const size_t steps = std::max<size_t>(1, (p.depth + kMostDepth - 1) / kMostDepth);
+  for (size_t step = 0; step < steps; ++step) {
+    const size_t begin = p.depth * step / steps, end = p.depth * (step + 1) / steps;
+    FloatProduct part = p;
+    part.depth = end - begin;
+    if (part.depth > 0) {
+      part.left.data += begin * p.left.depth_step;
+      part.right += begin * p.right_stride;
+    }
+    MultiplyDepth(part, from_zero && step == 0);
+  }
+}
+
+// Some columns of every row: out(i, :) stays in registers over the row's terms.
+template <size_t kVectors>
+void SparseColumns(const SparseProduct& p, size_t j, bool from_zero) {
+  for (size_t i = 0; i < p.left.num_rows; ++i) {
+    const SparseTerm* term = p.left.terms + p.left.starts[i];
+    const SparseTerm* end = p.left.terms + p.left.starts[i + 1];
+    if (term == end && !from_zero) continue;
+    float* out = p.out + i * p.out_stride + j;
+    Vector sums[kVectors];
+    TALLELE_UNROLL
+    for (size_t v = 0; v < kVectors; ++v) sums[v] = from_zero ? Vector{} : Load(out + v * kLanes);
+    for (; term < end; ++term) {
+      const Vector value = Broadcast(term->value);
+      const float* right = p.right + term->column * p.right_stride + j;
+      TALLELE_UNROLL
+      for (size_t v = 0; v < kVectors; ++v) {
+        sums[v] = FusedMultiplyAdd(value, Load(right + v * kLanes), sums[v]);
+      }
+    }
+    TALLELE_UNROLL
+    for (size_t v = 0; v < kVectors; ++v) Store(out + v * kLanes, sums[v]);
+  }
+}
+
+// Some columns of every row: right(i, :) stays in registers over the row's terms.
+template <size_t kVectors>
+void TransposedSparseColumns(const SparseProduct& p, size_t j) {
+  for (size_t i = 0; i < p.left.num_rows; ++i) {
+    const SparseTerm* term = p.left.terms + p.left.starts[i];
+    const SparseTerm* end = p.left.terms + p.left.starts[i + 1];
+    if (term == end) continue;
+    Vector right[kVectors];
+    TALLELE_UNROLL
+    for (size_t v = 0; v < kVectors; ++v) {
+      right[v] = Load(p.right + i * p.right_stride + j + v * kLanes);
+    }
+    for (; term < end; ++term) {
+      const Vector value = Broadcast(term->value);
+      float* out = p.out + term->column * p.out_stride + j;
+      TALLELE_UNROLL
+      for (size_t v = 0; v < kVectors; ++v) {
+        Store(out + v * kLanes, FusedMultiplyAdd(value, right[v], Load(out + v * kLanes)));
+      }
+    }
+  }
+}
+
+enum class SparseForm { kAdd, kSet, kAddTransposed };
+
+template <size_t kVectors>
+void SparsePart(size_t vectors, SparseForm form, const SparseProduct& p, size_t j) {
+  if constexpr (kVectors > 1) {
+    if (vectors < kVectors) return SparsePart<kVectors - 1>(vectors, form, p, j);
+  }
+  if (form == SparseForm::kAddTransposed) {
+    TransposedSparseColumns<kVectors>(p, j);
+  } else {
+    SparseColumns<kVectors>(p, j, form == SparseForm::kSet);
+  }
+}
+
+void MultiplySparse(const SparseProduct& p, SparseForm form) {
+  constexpr size_t kMostVectors = 8;
+  const size_t vectors = p.columns / kLanes;
+  const size_t parts = (vectors + kMostVectors - 1) / kMostVectors;
+  for (size_t part = 0; part < parts; ++part) {
+    const size_t begin = vectors * part / parts, end = vectors * (part + 1) / parts;
+    SparsePart<kMostVectors>(end - begin, form, p, begin * kLanes);
+  }
+}
+
+void Sparse(const SparseProduct& p, bool from_zero) {
+  MultiplySparse(p, from_zero ? SparseForm::kSet : SparseForm::kAdd);
+}
+void TransposedSparse(const SparseProduct& p) { MultiplySparse(p, SparseForm::kAddTransposed); }
 
 Vector Polynomial(const float (&coefficients)[5], Vector t) {
   Vector sum = Broadcast(coefficients[4]);

@@ -1,5 +1,6 @@
 #include "kernels/float_products.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/float_kernels.h"
@@ -18,6 +19,29 @@ void Multiply(const FloatProduct& p, bool from_zero) {
                        p.right[k * p.right_stride + j], sum);
       }
       out = sum;
+    }
+  }
+}
+
+void Sparse(const SparseProduct& p, bool from_zero) {
+  for (size_t i = 0; i < p.left.num_rows; ++i) {
+    float* out = p.out + i * p.out_stride;
+    if (from_zero) std::fill_n(out, p.columns, 0.0f);
+    for (uint32_t t = p.left.starts[i]; t < p.left.starts[i + 1]; ++t) {
+      const SparseTerm term = p.left.terms[t];
+      const float* right = p.right + term.column * p.right_stride;
+      for (size_t j = 0; j < p.columns; ++j) out[j] = std::fma(term.value, right[j], out[j]);
+    }
+  }
+}
+
+void TransposedSparse(const SparseProduct& p) {
+  for (size_t i = 0; i < p.left.num_rows; ++i) {
+    for (uint32_t t = p.left.starts[i]; t < p.left.starts[i + 1]; ++t) {
+      const SparseTerm term = p.left.terms[t];
+      const float* right = p.right + i * p.right_stride;
+      float* out = p.out + term.column * p.out_stride;
+      for (size_t j = 0; j < p.columns; ++j) out[j] = std::fma(term.value, right[j], out[j]);
     }
   }
 }
@@ -56,7 +80,7 @@ void Unpack(const uint8_t* row, size_t first, size_t count, const GenotypeValues
 
 }  // namespace
 
-const FloatKernels kFloatScalar = {Multiply, Tanh, TanhSlope, Unpack};
+const FloatKernels kFloatScalar = {Multiply, Sparse, TransposedSparse, Tanh, TanhSlope, Unpack};
 
 }  // namespace kernels
 
@@ -84,6 +108,18 @@ void AddProduct(CpuTarget target, const FloatProduct& product) {
 
 void SetProduct(CpuTarget target, const FloatProduct& product) {
   KernelsOf(target).multiply(product, true);
+}
+
+void AddSparseProduct(CpuTarget target, const SparseProduct& product) {
+  KernelsOf(target).sparse(product, false);
+}
+
+void SetSparseProduct(CpuTarget target, const SparseProduct& product) {
+  KernelsOf(target).sparse(product, true);
+}
+
+void AddTransposedSparseProduct(CpuTarget target, const SparseProduct& product) {
+  KernelsOf(target).transposed_sparse(product);
 }
 
 void TanhInPlace(CpuTarget target, std::span<float> values) {

@@ -42,6 +42,34 @@ void AddProduct(CpuTarget target, const FloatProduct& product);
 // The same from zero: out(i, j) = sum.
 void SetProduct(CpuTarget target, const FloatProduct& product);
 
+// A sparse matrix by rows: row i holds terms[starts[i]] to terms[starts[i + 1] - 1].
+struct SparseTerm {
+  uint32_t column;
+  float value;
+};
+struct SparseRows {
+  const uint32_t* starts;
+  const SparseTerm* terms;
+  size_t num_rows;
+};
+struct SparseProduct {
+  SparseRows left;
+  const float* right;
+  size_t right_stride;
+  float* out;
+  size_t out_stride;
+  size_t columns;  // of right and out; a multiple of kFloatGroup
+};
+
+// out(i, :) += sum over the terms of row i of value right(column, :), a fused multiply-add a term,
+// in their order.
+void AddSparseProduct(CpuTarget target, const SparseProduct& product);
+// The same from zero, also where a row has no terms.
+void SetSparseProduct(CpuTarget target, const SparseProduct& product);
+// AddSparseProduct with the sparse matrix transposed: out(column, :) += value right(i, :), row
+// after row.
+void AddTransposedSparseProduct(CpuTarget target, const SparseProduct& product);
+
 // Hyperbolic tangent of each value in place: relative error below 4e-7, odd, at most 1 in size,
 // NaN for NaN. A rational function of degree 9 over 8, fitted by least squares on [0, 9] with
 // weights raised where the error was largest. `values.size()` is a multiple of kFloatGroup.

@@ -21,6 +21,6 @@ inline Vector FusedMultiplyAdd(Vector a, Vector b, Vector c) { return _mm256_fma
 
 namespace tallele::kernels {
 
-const FloatKernels kFloatAvx2 = {Multiply, Tanh, TanhSlope, Unpack};
+const FloatKernels kFloatAvx2 = {Multiply, Sparse, TransposedSparse, Tanh, TanhSlope, Unpack};
 
 }  // namespace tallele::kernels

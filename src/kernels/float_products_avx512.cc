@@ -21,6 +21,6 @@ inline Vector FusedMultiplyAdd(Vector a, Vector b, Vector c) { return _mm512_fma
 
 namespace tallele::kernels {
 
-const FloatKernels kFloatAvx512 = {Multiply, Tanh, TanhSlope, Unpack};
+const FloatKernels kFloatAvx512 = {Multiply, Sparse, TransposedSparse, Tanh, TanhSlope, Unpack};
 
 }  // namespace tallele::kernels

@@ -84,6 +84,82 @@ TEST(FloatProducts, EqualTheSumInDouble) {
   }
 }
 
+struct SparseMatrix {
+  std::vector<uint32_t> starts = {0};
+  std::vector<SparseTerm> terms;
+
+  // Rows of 0 to 6 terms.
+  SparseMatrix(size_t rows, uint32_t columns, uint32_t seed) {
+    std::mt19937 words(seed);
+    for (size_t i = 0; i < rows; ++i) {
+      for (size_t t = words() % 7; t > 0; --t) {
+        terms.push_back({static_cast<uint32_t>(words() % columns),
+                         static_cast<float>(words()) * 0x1p-31f - 1.0f});
+      }
+      starts.push_back(static_cast<uint32_t>(terms.size()));
+    }
+  }
+  SparseRows Rows(size_t first) const {
+    return {starts.data() + first, terms.data(), starts.size() - 1 - first};
+  }
+};
+
+enum class Form { kAdd, kSet, kTransposed };
+
+// The product of the rows from `first` on with a dense matrix, added to numbers.
+std::vector<float> SparseMultiplied(CpuTarget target, const SparseMatrix& sparse, size_t first,
+                                    size_t columns, Form form) {
+  constexpr size_t kRows = 40;
+  const size_t stride = columns + 3;
+  const std::vector<float> right = RandomFloats(kRows * stride, 2);
+  std::vector<float> out = RandomFloats(kRows * stride, 3);
+  const SparseProduct p{sparse.Rows(first), right.data(), stride, out.data(), stride, columns};
+  if (form == Form::kAdd) AddSparseProduct(target, p);
+  if (form == Form::kSet) SetSparseProduct(target, p);
+  if (form == Form::kTransposed) AddTransposedSparseProduct(target, p);
+  return out;
+}
+
+TEST(SparseProducts, AllInstructionSetsGiveTheSameBits) {
+  const SparseMatrix sparse(40, 40, 7);
+  for (const size_t columns : {16, 32, 112, 128, 144, 272}) {
+    for (const Form form : {Form::kAdd, Form::kSet, Form::kTransposed}) {
+      for (const size_t first : {0, 5, 40}) {
+        const auto expected = SparseMultiplied(CpuTarget::kScalar, sparse, first, columns, form);
+        for (const CpuTarget target : SupportedCpuTargets()) {
+          EXPECT_TRUE(SameBits(SparseMultiplied(target, sparse, first, columns, form), expected))
+              << CpuTargetName(target) << " " << columns << " " << static_cast<int>(form);
+        }
+      }
+    }
+  }
+}
+
+TEST(SparseProducts, EqualTheSumInDouble) {
+  constexpr size_t kRows = 40, kColumns = 32, kStride = kColumns + 3;
+  const SparseMatrix sparse(kRows, kRows, 7);
+  const std::vector<float> right = RandomFloats(kRows * kStride, 2);
+  const std::vector<float> start = RandomFloats(kRows * kStride, 3);
+  for (const Form form : {Form::kAdd, Form::kSet, Form::kTransposed}) {
+    const bool transposed = form == Form::kTransposed;
+    std::vector<double> truth(start.begin(), start.end());
+    for (size_t i = 0; form == Form::kSet && i < kRows; ++i) {
+      std::fill_n(truth.begin() + static_cast<ptrdiff_t>(i * kStride), kColumns, 0.0);
+    }
+    for (size_t i = 0; i < kRows; ++i) {
+      for (uint32_t t = sparse.starts[i]; t < sparse.starts[i + 1]; ++t) {
+        const SparseTerm term = sparse.terms[t];
+        const size_t from = transposed ? i : term.column, to = transposed ? term.column : i;
+        for (size_t j = 0; j < kColumns; ++j) {
+          truth[to * kStride + j] += double{term.value} * double{right[from * kStride + j]};
+        }
+      }
+    }
+    const auto out = SparseMultiplied(SupportedCpuTargets().back(), sparse, 0, kColumns, form);
+    for (size_t i = 0; i < out.size(); ++i) EXPECT_NEAR(out[i], truth[i], 2e-6) << i;
+  }
+}
+
 std::vector<float> TanhArguments() {
   std::vector<float> x = {0.0f,   -0.0f, 1e-30f, -1e-10f,  9.0f,      -9.0f,
                           8.999f, 20.0f, -1e30f, INFINITY, -INFINITY, 1e-45f};

@@ -29,27 +29,30 @@ InputTables::InputTables(std::span<const double> means, std::span<const double> 
   }
 }
 
-void SparseBuilder::Begin(size_t num_snps) {
-  kept_.clear();
-  ends_.clear();
+void SparseBuilder::Begin(size_t num_snps, size_t num_people) {
+  kept_.resize(num_people);
   counts_.assign(num_snps, 0);
 }
 
-void SparseBuilder::AddPerson(const uint8_t* row, std::span<const uint32_t> kept,
+void SparseBuilder::SetPerson(size_t person, const uint8_t* row, std::span<const uint32_t> kept,
                               const InputTables& tables) {
+  std::vector<Kept>& values = kept_[person];
+  values.clear();
   for (const uint32_t snp : kept) {
     const float value = tables.value(snp, CodeOf(row, snp));
-    if (value == 0) continue;
-    kept_.push_back({snp, value});
-    ++counts_[snp];
+    if (value != 0) values.push_back({snp, value});
   }
-  ends_.push_back(kept_.size());
 }
 
 void SparseBuilder::Finish(SparseInputs& out) {
+  size_t total = 0;
+  for (const std::vector<Kept>& person : kept_) {
+    for (const Kept& kept : person) ++counts_[kept.snp];
+    total += person.size();
+  }
   out.snps.clear();
   out.starts.clear();
-  out.entries.resize(kept_.size());
+  out.entries.resize(total);
   uint32_t start = 0;
   for (size_t snp = 0; snp < counts_.size(); ++snp) {
     if (counts_[snp] == 0) continue;
@@ -58,10 +61,9 @@ void SparseBuilder::Finish(SparseInputs& out) {
     start += std::exchange(counts_[snp], start);  // now the place of the SNP's next entry
   }
   out.starts.push_back(start);
-  size_t i = 0;
-  for (uint32_t person = 0; person < ends_.size(); ++person) {
-    for (; i < ends_[person]; ++i) {
-      out.entries[counts_[kept_[i].snp]++] = {person, kept_[i].value};
+  for (size_t person = 0; person < kept_.size(); ++person) {
+    for (const Kept& kept : kept_[person]) {
+      out.entries[counts_[kept.snp]++] = {static_cast<uint32_t>(person), kept.value};
     }
   }
 }

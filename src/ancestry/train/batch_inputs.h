@@ -38,13 +38,14 @@ class InputTables {
 
 // The SNPs of a batch that count and where: in SNP order, the entries of each that are not 0.
 struct SparseInputs {
-  struct Entry {
-    uint32_t person;  // of the batch
-    float value;
-  };
-  std::vector<uint32_t> snps;    // ascending
-  std::vector<uint32_t> starts;  // of each SNP's entries; one more at the end
-  std::vector<Entry> entries;    // ascending by person within a SNP
+  std::vector<uint32_t> snps;       // ascending
+  std::vector<uint32_t> starts;     // of each SNP's entries; one more at the end
+  std::vector<SparseTerm> entries;  // column: person of the batch, ascending within a SNP
+
+  // The entries of some places in `snps`.
+  SparseRows Rows(size_t place, size_t count) const {
+    return {starts.data() + place, entries.data(), count};
+  }
 };
 
 // A batch of people as packed rows (kernels/packed_products.h) in which dropped genotypes have the
@@ -56,9 +57,11 @@ struct DenseInputs {
 // Collects the kept genotypes of a batch, person by person, into SNP order.
 class SparseBuilder {
  public:
-  void Begin(size_t num_snps);
-  // The next person's kept SNPs, ascending, and their packed row. Values of 0 are left out.
-  void AddPerson(const uint8_t* row, std::span<const uint32_t> kept, const InputTables& tables);
+  void Begin(size_t num_snps, size_t num_people);
+  // A person's kept SNPs, ascending, and their packed row; for different people by different
+  // threads at once. Values of 0 are left out.
+  void SetPerson(size_t person, const uint8_t* row, std::span<const uint32_t> kept,
+                 const InputTables& tables);
   void Finish(SparseInputs& out);
 
  private:
@@ -66,9 +69,8 @@ class SparseBuilder {
     uint32_t snp;
     float value;
   };
-  std::vector<Kept> kept_;
-  std::vector<size_t> ends_;  // of each person's part of kept_
-  std::vector<uint32_t> counts_;
+  std::vector<std::vector<Kept>> kept_;  // of each person
+  std::vector<uint32_t> counts_;         // of each SNP
 };
 
 }  // namespace tallele

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include <tbb/parallel_for.h>
+
 #include "kernels/packed_products.h"
 
 namespace tallele {
@@ -82,25 +84,37 @@ Result<void> BatchLoader::FillInputs(TrainingBatch& batch) {
   }
   const size_t stride = PackedRowStride(num_snps);
   if (batch.is_sparse) {
-    builder_.Begin(num_snps);
+    builder_.Begin(num_snps, num_people);
   } else {
     batch.row_bytes.resize(num_people * stride);
+    batch.dense.rows.resize(num_people);
   }
-  InputSelection selection;
-  for (size_t i = 0; i < num_people; ++i) {
+  ForEachPerson(num_people, [&](size_t i, InputSelection& selection) {
     random_.SelectInputs(epoch_, batch.people[i], num_snps, dropout, selection);
     if (selection.lists_kept != batch.is_sparse) InvertSelection(num_snps, selection);
-    if (batch.is_sparse) {
-      builder_.AddPerson(rows[i], selection.snps, tables_);
-      continue;
-    }
+    if (batch.is_sparse) return builder_.SetPerson(i, rows[i], selection.snps, tables_);
     uint8_t* row = batch.row_bytes.data() + i * stride;
     std::memcpy(row, rows[i], stride);
     for (const uint32_t snp : selection.snps) SetCode(row, snp, tables_.dropped_code());
-    batch.dense.rows.push_back(row);
-  }
+    batch.dense.rows[i] = row;
+  });
   if (batch.is_sparse) builder_.Finish(batch.sparse);
   return {};
+}
+
+template <typename Body>
+void BatchLoader::ForEachPerson(size_t num_people, const Body& body) const {
+  if (!random_.IsKeyed()) {
+    InputSelection selection;
+    for (size_t i = 0; i < num_people; ++i) body(i, selection);
+    return;
+  }
+  constexpr size_t kPeoplePerTask = 32;
+  tbb::parallel_for(tbb::blocked_range<size_t>(0, num_people, kPeoplePerTask),
+                    [&](const tbb::blocked_range<size_t>& range) {
+                      InputSelection selection;
+                      for (size_t i = range.begin(); i < range.end(); ++i) body(i, selection);
+                    });
 }
 
 void BatchLoader::FillMasks(TrainingBatch& batch) {

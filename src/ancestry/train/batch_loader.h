@@ -61,6 +61,9 @@ class BatchLoader {
  private:
   Result<std::optional<TrainingBatch>> Prepare();
   Result<void> FillInputs(TrainingBatch& batch);
+  // In order where random draws follow one another, else on many threads.
+  template <typename Body>
+  void ForEachPerson(size_t num_people, const Body& body) const;
   void FillMasks(TrainingBatch& batch);
   void FillTargets(TrainingBatch& batch) const;
 

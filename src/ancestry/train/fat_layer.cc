@@ -8,28 +8,18 @@
 namespace tallele {
 namespace {
 
-constexpr size_t kTileSnps = 256;
+constexpr size_t kTileSnps = 128;
 constexpr size_t kChunkSnps = 2048;
+constexpr size_t kChunkSnpsOfManyPeople = 8192;
+constexpr size_t kManyPeople = 256;
 constexpr size_t kPeopleAtOnce = 64;
 
-// out(i, :) += x row(i), the entries of one SNP.
-void AddEntries(const SparseInputs& inputs, size_t place, const float* fat_row, FloatTable& sums) {
-  const size_t stride = sums.stride();
-  for (uint32_t e = inputs.starts[place]; e < inputs.starts[place + 1]; ++e) {
-    const float x = inputs.entries[e].value;
-    float* out = sums.row(inputs.entries[e].person);
-    for (size_t h = 0; h < stride; ++h) out[h] += x * fat_row[h];
-  }
-}
+// Rows of descriptions that are asked for ahead of the one that is copied.
+constexpr size_t kPrefetchedSnps = 8;
 
-void AddGradients(const SparseInputs& inputs, size_t place, const FloatTable& sums_gradient,
-                  float* out) {
-  const size_t stride = sums_gradient.stride();
-  for (uint32_t e = inputs.starts[place]; e < inputs.starts[place + 1]; ++e) {
-    const float x = inputs.entries[e].value;
-    const float* d = sums_gradient.row(inputs.entries[e].person);
-    for (size_t h = 0; h < stride; ++h) out[h] += x * d[h];
-  }
+void Prefetch(const float* row, size_t width) {
+  constexpr size_t kLine = 64 / sizeof(float);
+  for (size_t i = 0; i < width; i += kLine) __builtin_prefetch(row + i);
 }
 
 // Values of a tile's SNPs for some people, kTileSnps a person.
@@ -63,7 +53,7 @@ FatLayer::FatLayer(const NetworkShape& shape, std::span<const float> description
   activations_.resize(strides_.size());
 }
 
-size_t FatLayer::NumChunks() const { return (num_places_ + kChunkSnps - 1) / kChunkSnps; }
+size_t FatLayer::NumChunks() const { return (num_places_ + chunk_snps_ - 1) / chunk_snps_; }
 
 uint32_t FatLayer::SnpAt(size_t place) const {
   return snps_ == nullptr ? static_cast<uint32_t>(place) : snps_[place];
@@ -80,7 +70,7 @@ const float* FatLayer::Activations(size_t layer, size_t place) const {
 template <typename Body>
 void FatLayer::ForEachChunk(const Body& body) {
   tbb::parallel_for(size_t{0}, NumChunks(), [&](size_t chunk) {
-    body(chunk, chunk * kChunkSnps, std::min(num_places_, (chunk + 1) * kChunkSnps));
+    body(chunk, chunk * chunk_snps_, std::min(num_places_, (chunk + 1) * chunk_snps_));
   });
 }
 
@@ -91,11 +81,14 @@ void FatLayer::ForEachTile(size_t begin, size_t end, const Body& body) {
   }
 }
 
-void FatLayer::BeginSnps(size_t count, const uint32_t* snps) {
+void FatLayer::BeginSnps(size_t count, const uint32_t* snps, size_t num_people) {
+  chunk_snps_ = num_people > kManyPeople ? kChunkSnpsOfManyPeople : kChunkSnps;
   num_places_ = count;
   snps_ = snps;
   for (size_t l = 0; l < strides_.size(); ++l) {
-    activations_[l].Resize(count * strides_[l] * sizeof(float));
+    // For all SNPs, once: their number varies from batch to batch, and pages that none touches
+    // cost nothing.
+    activations_[l].Resize(shape_.num_snps * strides_[l] * sizeof(float));
   }
   chunks_.resize(NumChunks());
 }
@@ -108,6 +101,9 @@ LeftOperand FatLayer::Inputs(size_t layer, const Tile& tile, FloatVector& scratc
   if (snps_ == nullptr) return {descriptions_.data() + tile.begin * width, width, 1};
   scratch.resize(kTileSnps * width);
   for (size_t i = 0; i < tile.size; ++i) {
+    if (i + kPrefetchedSnps < tile.size) {
+      Prefetch(descriptions_.data() + SnpAt(tile.begin + i + kPrefetchedSnps) * width, width);
+    }
     std::memcpy(scratch.data() + i * width, descriptions_.data() + SnpAt(tile.begin + i) * width,
                 width * sizeof(float));
   }
@@ -139,18 +135,20 @@ const float* FatLayer::FatRows(const Parameters& parameters, const Tile& tile) c
 
 void FatLayer::Forward(const Parameters& parameters, const SparseInputs& inputs, size_t num_people,
                        FloatTable& sums) {
-  BeginSnps(inputs.snps.size(), inputs.snps.data());
+  BeginSnps(inputs.snps.size(), inputs.snps.data(), num_people);
   const size_t stride = PaddedFloats(shape_.fat_width());
   ForEachChunk([&](size_t chunk, size_t begin, size_t end) {
     FloatTable& partial = chunks_[chunk].sums;
     partial.Resize(num_people, shape_.fat_width());
     ForEachTile(begin, end, [&](const Tile& tile) {
       MakeWeights(parameters, tile);
-      for (size_t i = 0; i < tile.size; ++i) {
-        const size_t place = tile.begin + i;
-        const float* row = shape_.is_plain() ? parameters.fat_weight.row(SnpAt(place))
-                                             : FatRows(parameters, tile) + i * stride;
-        AddEntries(inputs, place, row, partial);
+      const auto add = [&](size_t place, size_t count, const float* weights) {
+        AddTransposedSparseProduct(target_, {inputs.Rows(place, count), weights, stride,
+                                             partial.row(0), partial.stride(), stride});
+      };
+      if (!shape_.is_plain()) return add(tile.begin, tile.size, FatRows(parameters, tile));
+      for (size_t place = tile.begin; place < tile.begin + tile.size; ++place) {
+        add(place, 1, parameters.fat_weight.row(SnpAt(place)));
       }
     });
   });
@@ -160,7 +158,7 @@ void FatLayer::Forward(const Parameters& parameters, const SparseInputs& inputs,
 
 void FatLayer::Forward(const Parameters& parameters, const DenseInputs& inputs,
                        const InputTables& tables, FloatTable& sums) {
-  BeginSnps(shape_.num_snps, nullptr);
+  BeginSnps(shape_.num_snps, nullptr, inputs.rows.size());
   const std::span<const uint8_t* const> rows = inputs.rows;
   ForEachChunk([&](size_t chunk, size_t begin, size_t end) {
     FloatTable& partial = chunks_[chunk].sums;
@@ -187,19 +185,18 @@ void FatLayer::Forward(const Parameters& parameters, const DenseInputs& inputs,
   for (const ChunkResult& chunk : chunks_) AddTable(chunk.sums, sums);
 }
 
-// d: the gradient of the tile's fat weights; used up.
+// scratch.d: the gradient of the tile's fat weights; used up.
 void FatLayer::AuxiliaryBackward(const Parameters& parameters,
                                  const std::vector<FloatTable>& transposed, const Tile& tile,
-                                 FloatTable& d, std::vector<FloatTable>& gradients) {
-  FloatVector scratch;
+                                 TileScratch& scratch, std::vector<FloatTable>& gradients) {
   for (size_t l = strides_.size(); l-- > 0;) {
     const size_t stride = strides_[l];
     MultiplyByTanhSlope(target_, {Activations(l, tile.begin), tile.size * stride},
-                        {d.row(0), tile.size * stride});
-    const LeftOperand inputs = Inputs(l, tile, scratch);
+                        {scratch.d.data(), tile.size * stride});
+    const LeftOperand inputs = Inputs(l, tile, scratch.inputs);
     FloatProduct p{};
     p.left = {inputs.data, inputs.depth_step, inputs.row_step};
-    p.right = d.row(0);
+    p.right = scratch.d.data();
     p.right_stride = p.columns = stride;
     p.out = gradients[l].row(0);
     p.out_stride = gradients[l].stride();
@@ -207,21 +204,20 @@ void FatLayer::AuxiliaryBackward(const Parameters& parameters,
     p.depth = tile.size;
     AddProduct(target_, p);
     if (l == 0) break;
-    FloatTable next(kTileSnps, parameters.auxiliary[l].rows());
     FloatProduct q{};
-    q.left = {d.row(0), stride, 1};
+    q.left = {scratch.d.data(), stride, 1};
     q.right = transposed[l].row(0);
     q.right_stride = q.columns = transposed[l].stride();
-    q.out = next.row(0);
-    q.out_stride = next.stride();
+    q.out = scratch.next.data();
+    q.out_stride = strides_[l - 1];
     q.rows = tile.size;
     q.depth = parameters.auxiliary[l].columns();
     SetProduct(target_, q);
-    d = std::move(next);
+    std::swap(scratch.d, scratch.next);
   }
 }
 
-// `fill(tile, d)` adds the gradient of the tile's fat weights to d, which is zero.
+// `fill(tile, d)` sets d, fat-layer strides apart, to the gradient of the tile's fat weights.
 template <typename FillGradient>
 void FatLayer::Backward(const Parameters& parameters, const FillGradient& fill,
                         Parameters& gradients) {
@@ -234,16 +230,18 @@ void FatLayer::Backward(const Parameters& parameters, const FillGradient& fill,
     for (size_t l = 0; l < partial.size(); ++l) {
       partial[l].Resize(parameters.auxiliary[l].rows(), parameters.auxiliary[l].columns());
     }
-    FloatTable d;
+    const size_t stride = PaddedFloats(shape_.fat_width());
+    size_t widest = stride;
+    for (const size_t other : strides_) widest = std::max(widest, other);
+    TileScratch scratch{FloatVector(kTileSnps * widest), FloatVector(kTileSnps * widest), {}};
     ForEachTile(begin, end, [&](const Tile& tile) {
-      d.Resize(kTileSnps, shape_.fat_width());
-      fill(tile, d);
-      if (shape_.is_plain()) {
-        for (size_t i = 0; i < tile.size; ++i) {
-          std::copy_n(d.row(i), d.stride(), gradients.fat_weight.row(SnpAt(tile.begin + i)));
-        }
-      } else {
-        AuxiliaryBackward(parameters, transposed, tile, d, partial);
+      fill(tile, scratch.d.data());
+      if (!shape_.is_plain()) {
+        return AuxiliaryBackward(parameters, transposed, tile, scratch, partial);
+      }
+      for (size_t i = 0; i < tile.size; ++i) {
+        std::copy_n(scratch.d.data() + i * stride, stride,
+                    gradients.fat_weight.row(SnpAt(tile.begin + i)));
       }
     });
   });
@@ -255,10 +253,10 @@ void FatLayer::Backward(const Parameters& parameters, const FillGradient& fill,
 
 void FatLayer::Backward(const Parameters& parameters, const SparseInputs& inputs,
                         const FloatTable& sums_gradient, Parameters& gradients) {
-  const auto fill = [&](const Tile& tile, FloatTable& d) {
-    for (size_t i = 0; i < tile.size; ++i) {
-      AddGradients(inputs, tile.begin + i, sums_gradient, d.row(i));
-    }
+  const size_t stride = sums_gradient.stride();
+  const auto fill = [&](const Tile& tile, float* d) {
+    SetSparseProduct(target_, {inputs.Rows(tile.begin, tile.size), sums_gradient.row(0), stride, d,
+                               stride, stride});
   };
   Backward(parameters, fill, gradients);
 }
@@ -267,7 +265,7 @@ void FatLayer::Backward(const Parameters& parameters, const DenseInputs& inputs,
                         const InputTables& tables, const FloatTable& sums_gradient,
                         Parameters& gradients) {
   const std::span<const uint8_t* const> rows = inputs.rows;
-  const auto fill = [&](const Tile& tile, FloatTable& d) {
+  const auto fill = [&](const Tile& tile, float* d) {
     thread_local UnpackedTile values;
     for (size_t first = 0; first < rows.size(); first += kPeopleAtOnce) {
       const auto people = rows.subspan(first, std::min(kPeopleAtOnce, rows.size() - first));
@@ -276,18 +274,18 @@ void FatLayer::Backward(const Parameters& parameters, const DenseInputs& inputs,
       p.left = {values.data(), 1, kTileSnps};
       p.right = sums_gradient.row(first);
       p.right_stride = p.columns = sums_gradient.stride();
-      p.out = d.row(0);
-      p.out_stride = d.stride();
+      p.out = d;
+      p.out_stride = sums_gradient.stride();
       p.rows = tile.size;
       p.depth = people.size();
-      AddProduct(target_, p);
+      first == 0 ? SetProduct(target_, p) : AddProduct(target_, p);
     }
   };
   Backward(parameters, fill, gradients);
 }
 
 void FatLayer::PrepareEvaluation(const Parameters& parameters) {
-  BeginSnps(shape_.num_snps, nullptr);
+  BeginSnps(shape_.num_snps, nullptr, 0);
   ForEachChunk([&](size_t, size_t begin, size_t end) {
     ForEachTile(begin, end, [&](const Tile& tile) { MakeWeights(parameters, tile); });
   });

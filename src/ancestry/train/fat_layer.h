@@ -16,11 +16,12 @@ namespace tallele {
 // The fat layer of a network in training, whose weights the auxiliary network makes from each
 // SNP's description:  A_1 = tanh(E W_1), ..., G = A_L = tanh(A_(L-1) W_L),  sums = X G.
 //
-// SNPs are taken in tiles of 256, and tiles in chunks of 2,048. Sums over SNPs are added up within
-// a chunk, then chunk by chunk, so the bits do not depend on the number of threads (TBB's current
-// arena). SNPs that no one in the batch keeps are left out: their part of every gradient is zero.
-// Memory: (width of all auxiliary layers) floats for each SNP that counts, and a set of gradients
-// and (dense) sums a chunk.
+// SNPs are taken in tiles of 128, and tiles in chunks of 2,048, or of 8,192 where a batch has more
+// than 256 people, whose sums a chunk keeps. Sums over SNPs are added up within a chunk, then chunk
+// by chunk, so the bits do not depend on the number of threads (TBB's current arena). SNPs that no
+// one in the batch keeps are left out: their part of every gradient is zero. Memory: (width of all
+// auxiliary layers) floats for each SNP that counts, and a set of gradients and (dense) sums a
+// chunk.
 class FatLayer {
  public:
   // `descriptions`: SNP-major, shape.embedding_width a SNP (FoldInputs::Descriptions); kept by
@@ -66,11 +67,16 @@ class FatLayer {
   const float* Activations(size_t layer, size_t place) const;
   // The tile's rows of the last activations (or of the plain network's weights).
   const float* FatRows(const Parameters& parameters, const Tile& tile) const;
-  void BeginSnps(size_t count, const uint32_t* snps);
+  void BeginSnps(size_t count, const uint32_t* snps, size_t num_people);
   void MakeWeights(const Parameters& parameters, const Tile& tile);
   LeftOperand Inputs(size_t layer, const Tile& tile, FloatVector& scratch) const;
+  // Room for gradients of a tile's activations.
+  struct TileScratch {
+    FloatVector d, next, inputs;
+  };
   void AuxiliaryBackward(const Parameters& parameters, const std::vector<FloatTable>& transposed,
-                         const Tile& tile, FloatTable& d, std::vector<FloatTable>& gradients);
+                         const Tile& tile, TileScratch& scratch,
+                         std::vector<FloatTable>& gradients);
   template <typename FillGradient>
   void Backward(const Parameters& parameters, const FillGradient& fill, Parameters& gradients);
 
@@ -78,6 +84,7 @@ class FatLayer {
   std::span<const float> descriptions_;
   CpuTarget target_;
   size_t num_places_ = 0;
+  size_t chunk_snps_ = 1;
   const uint32_t* snps_ = nullptr;  // null: all SNPs
   std::vector<size_t> strides_;     // of each auxiliary layer's activations
   std::vector<AlignedBuffer> activations_;

@@ -52,14 +52,14 @@ struct Problem {
     tables = InputTables(means, deviations, true, static_cast<float>(1 / (1 - dropout)));
     const auto keyed = MakeTrainingRandom(TrainEngine::kDietnet, 8, torch);
     SparseBuilder builder;
-    builder.Begin(kSnps);
+    builder.Begin(kSnps, kPeople);
     dense_bytes = bytes;
     for (size_t i = 0; i < kPeople; ++i) {
       classes.push_back(static_cast<int64_t>(i % kClasses));
       InputSelection selection;
       keyed->SelectInputs(1, static_cast<int64_t>(i), kSnps, dropout, selection);
       if (!selection.lists_kept) InvertSelection(kSnps, selection);
-      builder.AddPerson(bytes.data() + i * stride, selection.snps, tables);
+      builder.SetPerson(i, bytes.data() + i * stride, selection.snps, tables);
       kept.push_back(selection.snps);
       InvertSelection(kSnps, selection);
       uint8_t* row = dense_bytes.data() + i * stride;

@@ -131,15 +131,18 @@ void MainNetwork::NormaliseBatch(const NormParameters& norm, RunningNorm& runnin
   layer.inverse_deviation.resize(width);
   layer.normalised.Resize(rows, width);
   layer.out.Resize(rows, width);
+  std::vector<float> batch_mean(width);
   for (size_t c = 0; c < width; ++c) {
-    const float batch_mean = static_cast<float>(mean[c]);
+    batch_mean[c] = static_cast<float>(mean[c]);
     const auto unbiased = static_cast<float>(squares[c] / (n - 1));
     layer.inverse_deviation[c] =
         static_cast<float>(1 / std::sqrt(squares[c] / n + static_cast<double>(kNormEpsilon)));
-    running.mean[c] += kNormMomentum * (batch_mean - running.mean[c]);
+    running.mean[c] += kNormMomentum * (batch_mean[c] - running.mean[c]);
     running.variance[c] += kNormMomentum * (unbiased - running.variance[c]);
-    for (size_t r = 0; r < rows; ++r) {
-      const float x = (layer.rectified.at(r, c) - batch_mean) * layer.inverse_deviation[c];
+  }
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t c = 0; c < width; ++c) {
+      const float x = (layer.rectified.at(r, c) - batch_mean[c]) * layer.inverse_deviation[c];
       layer.normalised.at(r, c) = x;
       layer.out.at(r, c) = x * norm.weight.at(0, c) + norm.bias.at(0, c);
     }
@@ -217,14 +220,17 @@ void MainNetwork::NormBackward(const NormParameters& norm, const Layer& layer,
     }
   }
   const std::vector<double> sums = ColumnSums(d), products = ColumnProducts(d, layer.normalised);
+  std::vector<float> mean(width), slope(width), factor(width);
   for (size_t c = 0; c < width; ++c) {
     gradient.bias.at(0, c) = static_cast<float>(sums[c]);
     gradient.weight.at(0, c) = static_cast<float>(products[c]);
-    const auto mean = static_cast<float>(sums[c] / n);
-    const auto slope = static_cast<float>(products[c] / n);
-    const float factor = norm.weight.at(0, c) * layer.inverse_deviation[c];
-    for (size_t r = 0; r < rows; ++r) {
-      const float dx = factor * (d.at(r, c) - mean - layer.normalised.at(r, c) * slope);
+    mean[c] = static_cast<float>(sums[c] / n);
+    slope[c] = static_cast<float>(products[c] / n);
+    factor[c] = norm.weight.at(0, c) * layer.inverse_deviation[c];
+  }
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t c = 0; c < width; ++c) {
+      const float dx = factor[c] * (d.at(r, c) - mean[c] - layer.normalised.at(r, c) * slope[c]);
       d.at(r, c) = layer.rectified.at(r, c) > 0 ? dx : 0.0f;
     }
   }

@@ -1,5 +1,6 @@
 #include "ancestry/train/training_random.h"
 
+#include <array>
 #include <numeric>
 
 #include "ancestry/model/fixed_math.h"
@@ -11,6 +12,8 @@ namespace {
 class UpstreamRandom final : public TrainingRandom {
  public:
   explicit UpstreamRandom(const TorchRandom& random) : random_(random) {}
+
+  bool IsKeyed() const override { return false; }
 
   // Every pass draws a seed for loader processes, used or not.
   void BeginPlainPass() override { random_.NextLong(); }
@@ -50,6 +53,7 @@ class KeyedRandom final : public TrainingRandom {
  public:
   explicit KeyedRandom(uint64_t seed) : seed_(seed) {}
 
+  bool IsKeyed() const override { return true; }
   void BeginPlainPass() override {}
 
   std::vector<uint32_t> BeginShuffledPass(int64_t epoch, int pass, size_t n) override {
@@ -71,12 +75,15 @@ class KeyedRandom final : public TrainingRandom {
     const double listed = selection.lists_kept ? 1 - dropout : dropout;
     const double log_unlisted = FixedLog(1 - listed);
     RandomStream stream = Stream(kInputs, epoch, person);
-    const auto snps = static_cast<double>(num_snps);
-    for (double snp = -1;;) {
-      snp += 1 + static_cast<double>(
-                     static_cast<uint64_t>(FixedLog(stream.NextUniform()) / log_unlisted));
-      if (snp >= snps) break;
-      selection.snps.push_back(static_cast<uint32_t>(snp));
+    std::array<double, 64> uniforms;
+    uint64_t snp = 0;
+    for (;;) {
+      stream.FillUniforms(uniforms);
+      for (const double uniform : uniforms) {
+        snp += static_cast<uint64_t>(FixedLog(uniform) / log_unlisted);
+        if (snp >= num_snps) return;
+        selection.snps.push_back(static_cast<uint32_t>(snp++));
+      }
     }
   }
 

@@ -33,6 +33,9 @@ class TrainingRandom {
  public:
   virtual ~TrainingRandom() = default;
 
+  // True when SelectInputs depends on its arguments alone, so that any thread may call it in any
+  // order.
+  virtual bool IsKeyed() const = 0;
   // A pass in the people's own order begins.
   virtual void BeginPlainPass() = 0;
   // A pass in random order begins: the places of n people. `pass` tells passes of an epoch apart.
