@@ -10,9 +10,6 @@
 namespace tallele::kernels {
 namespace {
 
-// Accumulators stay in registers only where the loops over them are unrolled.
-#define TALLELE_UNROLL _Pragma("GCC unroll 16")
-
 constexpr size_t kLanes = sizeof(Vector) / sizeof(float);
 
 template <size_t kRows, size_t kVectors>

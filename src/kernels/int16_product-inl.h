@@ -5,13 +5,6 @@
 // in its anonymous namespace: every translation unit gets its own copy, compiled with its own
 // flags.
 
-// g++ 12 keeps arrays of accumulators in registers only when the loops over them are unrolled.
-#if defined(__GNUC__) && !defined(__clang__)
-#define TALLELE_UNROLL _Pragma("GCC unroll 16")
-#else
-#define TALLELE_UNROLL _Pragma("unroll")
-#endif
-
 template <int kRows>
 inline void MultiplyTile(const int16_t* values, size_t value_stride, const uint8_t* tile,
                          size_t num_pairs, int64_t* sums, size_t sums_stride) {

@@ -10,4 +10,11 @@
 #include <immintrin.h>
 #endif
 
+// g++ 12 keeps arrays of accumulators in registers only when the loops over them are unrolled.
+#if defined(__GNUC__) && !defined(__clang__)
+#define TALLELE_UNROLL _Pragma("GCC unroll 32")
+#else
+#define TALLELE_UNROLL _Pragma("unroll")
+#endif
+
 #endif  // TALLELE_KERNELS_INTRINSICS_H_

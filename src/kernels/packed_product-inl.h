@@ -6,13 +6,6 @@
 // in its anonymous namespace: every translation unit gets its own copy, compiled with its own
 // flags.
 
-// g++ 12 keeps arrays of accumulators in registers only when the loops over them are unrolled.
-#if defined(__GNUC__) && !defined(__clang__)
-#define TALLELE_UNROLL _Pragma("GCC unroll 32")
-#else
-#define TALLELE_UNROLL _Pragma("unroll")
-#endif
-
 // `values`: row r's piece p of 64 SNPs lies at r * 64 + p * 1024. `panel`: the first tile.
 template <int kRows>
 inline void MultiplyPackedTile(const uint8_t* values, const int8_t* panel, size_t num_pieces,

@@ -11,7 +11,7 @@ namespace tallele {
 namespace {
 
 // Below this share of kept genotypes the sparse path is faster (docs/performance.md).
-constexpr double kSparseShare = 0.05;
+constexpr double kSparseShare = 0.3;
 
 void SetCode(uint8_t* row, size_t snp, int code) {
   const auto shift = static_cast<int>(2 * (snp % 4));
