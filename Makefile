@@ -5,7 +5,7 @@ JOBS ?= 2
 .PHONY: help setup build test demo bench fuzz format clean
 
 help:
-	@echo "make demo    install what is missing, build, simulate a small cohort, scan it"
+	@echo "make demo    install what is missing, build, scan a simulated cohort, call ancestry"
 	@echo "make test    install what is missing, build, run every test"
 	@echo "make build   build build/bin/tallele"
 	@echo "make bench   measure scans beside their floor; writes docs/performance.md's table"
