@@ -13,12 +13,22 @@
 #include "cohort/sample_file.h"
 #include "genotype/bed/bed_decode.h"
 #include "genotype/bed/bed_source.h"
+#include "genotype/bed/plink_tables.h"
 #include "kernels/packed_products.h"
 
 namespace tallele {
 namespace {
 
 constexpr uint64_t kBedHeaderBytes = 3;
+constexpr size_t kSampleHeaderLines = 2;  // of an Oxford sample file: names and types
+
+Result<void> RefuseDuplicates(const CallSourceRequest& request,
+                              const std::vector<SampleIdentity>& people,
+                              const PeopleOrigin& origin) {
+  if (request.allow_duplicate_people) return {};
+  return CheckUniquePeople(people, PersonNames::kFamilyAndIndividual, origin,
+                           "Give everybody an identifier of their own.");
+}
 
 Error Interrupted() {
   Error error;
@@ -83,12 +93,20 @@ Result<CallColumns> CallColumns::Open(const CallSourceRequest& request, EventSin
   if (!request.plink.empty()) {
     TALLELE_ASSIGN(calls.source_, OpenBed(request.plink, &events));
     calls.people_ = calls.source_->samples();
+    const std::string& bed = calls.source_->path();
+    TALLELE_ASSIGN(std::string fam, bed::FindCompanion(bed.substr(0, bed.size() - 4), ".fam"));
+    calls.people_origin_ = {std::move(fam), true, 0};
+    TALLELE_TRY(RefuseDuplicates(request, calls.people_, calls.people_origin_));
     TALLELE_ASSIGN(calls.file_, PosixFileEnv().OpenToRead(calls.source_->path()));
     calls.data_offset_ = kBedHeaderBytes;
     return calls;
   }
   TALLELE_ASSIGN(calls.source_, OpenBgenForCalls(request.bgen, &events));
   TALLELE_ASSIGN(calls.people_, ResolveSamples(*calls.source_, request.sample));
+  calls.people_origin_ = request.sample.empty()
+                             ? PeopleOrigin{request.bgen, false, 0}
+                             : PeopleOrigin{request.sample, true, kSampleHeaderLines};
+  TALLELE_TRY(RefuseDuplicates(request, calls.people_, calls.people_origin_));
   TALLELE_ASSIGN(calls.file_, WriteBgenCalls(*calls.source_, request.min_call_probability,
                                              request.scratch, events, cancel));
   return calls;

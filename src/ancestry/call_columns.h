@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ancestry/unique_people.h"
 #include "base/cancel_token.h"
 #include "base/event_sink.h"
 #include "base/file_env.h"
@@ -25,17 +26,21 @@ struct CallSourceRequest {
   // A BGEN call is the genotype whose probability is at least this, else missing.
   double min_call_probability = 0.9;
   std::string scratch;  // path of the file that a BGEN's calls go to while they are needed
+  bool allow_duplicate_people = false;
 };
 
 // Hard calls of a whole cohort, variant by variant, readable for any stretch of people.
 class CallColumns {
  public:
+  // Errors: no or both kinds of files, two people with the same FID and IID unless that is allowed,
+  // and what the readers refuse.
   static Result<CallColumns> Open(const CallSourceRequest& request, EventSink& events,
                                   const CancelToken& cancel);
 
   const GenotypeSource& source() const { return *source_; }
   const std::vector<SampleIdentity>& people() const { return people_; }
   size_t num_people() const { return people_.size(); }
+  const PeopleOrigin& people_origin() const { return people_origin_; }
 
   // PLINK 1 codes of people first .. first+4*strip.size()-1 (first divisible by 4), as many as
   // there are.
@@ -47,6 +52,7 @@ class CallColumns {
   CallColumns() = default;
   std::unique_ptr<GenotypeSource> source_;
   std::vector<SampleIdentity> people_;
+  PeopleOrigin people_origin_;
   std::unique_ptr<ReadableFile> file_;
   uint64_t data_offset_ = 0;
 };

@@ -1,8 +1,5 @@
 #include "ancestry/create_dataset.h"
 
-#include <bit>
-#include <unordered_map>
-
 #include <fmt/format.h>
 
 #include "ancestry/dataset_writer.h"
@@ -14,10 +11,19 @@
 namespace tallele {
 namespace {
 
-Error TwiceError(size_t first, size_t second, const std::string& where) {
-  return InputError(fmt::format("people {} and {} have the same name", first + 1, second + 1),
-                    where,
-                    "Names must be unique; where FID tells them apart, use --family-in-samples.");
+// Names of a dataset's people: IID, or FID_IID.
+Result<std::vector<std::string>> SampleNames(const CallColumns& calls, bool family_in_samples) {
+  const PersonNames kind = family_in_samples ? PersonNames::kJoined : PersonNames::kIndividual;
+  TALLELE_TRY(CheckUniquePeople(
+      calls.people(), kind, calls.people_origin(),
+      "Names must be unique; where FID tells them apart, use --family-in-samples."));
+  std::vector<std::string> names;
+  for (const SampleIdentity& person : calls.people()) names.push_back(PersonName(person, kind));
+  return names;
+}
+
+DatasetTables TablesOf(const LabelledPeople& people, const ModelSnps& snps) {
+  return {people.samples, snps.names, people.class_names, people.labels, people.values};
 }
 
 // Writes the .bim before the dataset is published, so that a dataset never lacks it.
@@ -32,6 +38,7 @@ Result<void> Publish(const ModelSnps& snps, DatasetWriter& writer, CreateDataset
 void Summarise(const LabelledPeople& people, const ModelSnps& snps, CreateDatasetSummary& summary) {
   summary.num_people = people.kept.size();
   summary.num_dropped = people.num_unlabelled;
+  summary.has_values = !people.values.empty();
   summary.num_snps = snps.size();
   summary.num_classes = people.class_names.size();
 }
@@ -44,11 +51,11 @@ Result<CreateDatasetSummary> FromCalls(const CreateDatasetRequest& request, Even
   const std::string where = calls.source().path();
   TALLELE_ASSIGN(const ModelSnps snps, SnpsOfVariants(calls.source().variants(), where));
   TALLELE_ASSIGN(const std::vector<std::string> names,
-                 SampleNames(calls.people(), request.family_in_samples, where));
-  TALLELE_ASSIGN(const LabelledPeople people, JoinLabels(names, request.labels));
-  TALLELE_ASSIGN(DatasetWriter writer,
-                 DatasetWriter::Create(
-                     request.out, {people.samples, snps.names, people.class_names, people.labels}));
+                 SampleNames(calls, request.family_in_samples));
+  LabelRequest labels = request.labels;
+  labels.by_family = request.family_in_samples;
+  TALLELE_ASSIGN(const LabelledPeople people, JoinLabels(names, labels));
+  TALLELE_ASSIGN(DatasetWriter writer, DatasetWriter::Create(request.out, TablesOf(people, snps)));
   std::vector<CallColumn> columns(snps.size());
   for (size_t j = 0; j < columns.size(); ++j) columns[j].variant = j;
   size_t next = 0;
@@ -80,9 +87,7 @@ Result<CreateDatasetSummary> FromText(const CreateDatasetRequest& request, Event
                                 .counted_first = request.counted_allele == "first",
                                 .counted_last = request.counted_allele == "last"}));
   TALLELE_ASSIGN(const LabelledPeople people, JoinLabels(names.samples, request.labels));
-  TALLELE_ASSIGN(DatasetWriter writer,
-                 DatasetWriter::Create(
-                     request.out, {people.samples, snps.names, people.class_names, people.labels}));
+  TALLELE_ASSIGN(DatasetWriter writer, DatasetWriter::Create(request.out, TablesOf(people, snps)));
   size_t next = 0;
   CreateDatasetSummary summary;
   summary.dataset = request.out;
@@ -100,23 +105,13 @@ Result<CreateDatasetSummary> FromText(const CreateDatasetRequest& request, Event
 
 }  // namespace
 
-Result<std::vector<std::string>> SampleNames(const std::vector<SampleIdentity>& people,
-                                             bool family_in_samples, const std::string& where) {
-  std::vector<std::string> names;
-  std::unordered_map<std::string, size_t> seen;
-  for (size_t i = 0; i < people.size(); ++i) {
-    names.push_back(family_in_samples ? people[i].fid + "_" + people[i].iid : people[i].iid);
-    if (const auto [at, added] = seen.try_emplace(names.back(), i); !added) {
-      return TwiceError(at->second, i, where);
-    }
-  }
-  return names;
-}
-
 Result<CreateDatasetSummary> CreateDataset(const CreateDatasetRequest& request, EventSink& events,
                                            const CancelToken& cancel) {
   if (request.out.empty()) return UsageError("create-dataset needs --out");
-  if (request.labels.path.empty()) return UsageError("create-dataset needs --labels");
+  if (request.labels.path.empty()) {
+    return UsageError("create-dataset needs --labels",
+                      "A regression needs classes too: its embedding is made from them.");
+  }
   const std::string& counted = request.counted_allele;
   if (!counted.empty() && counted != "first" && counted != "last") {
     return UsageError("--counted-allele is " + counted, "Give first or last.");
@@ -125,6 +120,13 @@ Result<CreateDatasetSummary> CreateDataset(const CreateDatasetRequest& request, 
   if (from_text == (!request.calls.plink.empty() || !request.calls.bgen.empty())) {
     return UsageError("the genotypes are not known",
                       "Give one of --plink, --bgen and --genotypes.");
+  }
+  if (request.labels.values_path.empty() && !request.labels.values_column.empty()) {
+    return UsageError("--regression-column needs --regression-labels");
+  }
+  if (from_text && request.family_in_samples) {
+    return UsageError("--family-in-samples is for --plink and --bgen",
+                      "A table of genotypes has one name for each person.");
   }
   if (from_text) return FromText(request, events, cancel);
   if (!request.bim.empty() || !counted.empty()) {

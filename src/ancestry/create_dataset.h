@@ -14,8 +14,8 @@ namespace tallele {
 struct CreateDatasetRequest {
   CallSourceRequest calls;     // PLINK or BGEN ...
   std::string text_genotypes;  // ... or upstream's table: people in lines, SNPs in columns
-  LabelRequest labels;
-  std::string out;  // HDF5
+  LabelRequest labels;         // `by_family` follows `family_in_samples`
+  std::string out;             // HDF5
   // Alleles of a text table: a .bim, or names like chr1:12345:A:G.
   std::string bim;
   std::string counted_allele;      // "first" or "last" of such names
@@ -29,19 +29,16 @@ struct CreateDatasetSummary {
   size_t num_snps = 0;
   size_t num_classes = 0;
   int64_t num_missing_calls = 0;
+  bool has_values = false;  // of a regression
   std::string dataset;
   std::string bim;  // empty when the alleles are not known
 };
 
 // Writes a training dataset (docs/formats/dataset.md) and, where alleles are known, its .bim.
-// People stand in the order of the genotypes. Errors: people without labels, a person or a SNP
-// twice, genotypes that are none; nothing is written then.
+// People stand in the order of the genotypes. Errors: people without labels or values, a person or
+// a SNP twice, genotypes that are none; nothing is written then.
 Result<CreateDatasetSummary> CreateDataset(const CreateDatasetRequest& request, EventSink& events,
                                            const CancelToken& cancel);
-
-// Sample names, IID or FID_IID; an error when one stands twice.
-Result<std::vector<std::string>> SampleNames(const std::vector<SampleIdentity>& people,
-                                             bool family_in_samples, const std::string& where);
 
 struct PackCallsSummary {
   size_t num_people = 0;

@@ -109,11 +109,10 @@ TEST(CreateDataset, PlinkWithUnlabelledPeople) {
 TEST(CreateDataset, LabelColumnMustBeClear) {
   const TempDir folder;
   const std::string path = folder.Write("labels.tsv", kLabels);
-  EXPECT_FALSE(LabelTable::Read(path, "").ok());
-  const auto table = LabelTable::Read(path, "nothing");
+  EXPECT_FALSE(PersonColumn::Read({path, "", "--label-column"}).ok());
+  const auto table = PersonColumn::Read({path, "nothing", "--label-column"});
   ASSERT_FALSE(table.ok());
   EXPECT_NE(table.error().Message().find("pop, group"), std::string::npos);
-  EXPECT_FALSE(LabelTable::Read(folder.Write("two", "s\tl\na\tX\na\tY\n"), "").ok());
 }
 
 TEST(CreateDataset, BadTextGenotypeIsLocated) {

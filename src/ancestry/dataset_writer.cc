@@ -150,6 +150,10 @@ Result<DatasetWriter> DatasetWriter::Create(const std::string& path, const Datas
   TALLELE_TRY(state->WriteTexts("class_label_names", tables.class_names));
   TALLELE_TRY(state->WriteList("class_labels", H5T_STD_I64LE, H5T_NATIVE_INT64,
                                tables.labels.size(), tables.labels.data()));
+  if (!tables.values.empty()) {
+    TALLELE_TRY(state->WriteList("regression_labels", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
+                                 tables.values.size(), tables.values.data()));
+  }
   return DatasetWriter(std::move(state));
 }
 

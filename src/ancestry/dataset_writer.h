@@ -17,6 +17,7 @@ struct DatasetTables {
   std::vector<std::string> snp_names;
   std::vector<std::string> class_names;  // sorted by bytes; the index is the class
   std::vector<int64_t> labels;           // class of each person
+  std::vector<double> values;            // of a regression, of each person; empty: none
 };
 
 // Writes an HDF5 dataset as upstream lays it out: contiguous, without filters or attributes, oldest

@@ -201,6 +201,7 @@ Result<std::string> InputsIdentity(const ModelSnps& snps, std::span<const double
       FormatExactly(request.max_mismatch_share), FormatExactly(request.warn_swapped_share),
       FormatExactly(request.min_correlation));
   if (!request.calls.bgen.empty()) text += FormatExactly(request.calls.min_call_probability) + "\n";
+  if (request.calls.allow_duplicate_people) text += "duplicate people\n";
   for (const std::string& file : files) {
     TALLELE_ASSIGN(const FileIdentity f, PosixFileEnv().Identity(file));
     text += fmt::format("{} {} {} {}\n", f.size, f.inode, f.modified_ns, f.changed_ns);
@@ -246,7 +247,8 @@ class MatchRun {
     summary_.correlation = Correlate(means_, matches_);
     TALLELE_TRY(WriteReports());
     TALLELE_TRY(RefuseFrequencies(request_, summary_, where));
-    auto sections = MatchedSections({People(), model_snps, snps_.Identity()});
+    auto sections = MatchedSections(
+        {People(), model_snps, snps_.Identity(), request_.calls.allow_duplicate_people});
     sections["kind"] = "matched";
     sections["summary"] = MatchSummaryJson(summary_);
     sections["source"] = where;

@@ -1,7 +1,7 @@
 #include "ancestry/text_genotypes.h"
 
 #include <chrono>
-#include <unordered_set>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -21,10 +21,27 @@ uint8_t CodeOf(std::string_view cell) {
   return kNoGenotype;
 }
 
-Result<void> AddName(const LineReader& reader, std::string_view name,
-                     std::unordered_set<std::string>& seen, std::vector<std::string>& names) {
-  if (!seen.emplace(name).second) {
-    return InputError("a name of a person or SNP stands twice", reader.Where());
+// Where each name was first seen: columns of SNPs, lines of people.
+using Places = std::unordered_map<std::string, int64_t>;
+
+Result<void> AddSnp(const LineReader& reader, std::string_view name, int64_t column, Places& places,
+                    std::vector<std::string>& names) {
+  const auto [earlier, added] = places.try_emplace(std::string(name), column);
+  if (!added) {
+    return InputError(fmt::format("this SNP already stood in column {}", earlier->second),
+                      fmt::format("{}, column {}", reader.Where(), column),
+                      "Keep one column for each SNP.");
+  }
+  names.emplace_back(name);
+  return {};
+}
+
+Result<void> AddPerson(const LineReader& reader, std::string_view name, Places& places,
+                       std::vector<std::string>& names) {
+  const auto [earlier, added] = places.try_emplace(std::string(name), reader.line_number());
+  if (!added) {
+    return InputError(fmt::format("this person already stood on line {}", earlier->second),
+                      reader.Where(), "Keep one line for each person.");
   }
   names.emplace_back(name);
   return {};
@@ -66,16 +83,16 @@ Result<TextGenotypeNames> ReadTextGenotypeNames(const std::string& path) {
                       "Columns are separated by tabs.");
   }
   TextGenotypeNames names;
-  std::unordered_set<std::string> seen;
+  Places seen;
   for (size_t c = 1; c < cells.size(); ++c) {
-    TALLELE_TRY(AddName(*reader, cells[c], seen, names.snps));
+    TALLELE_TRY(AddSnp(*reader, cells[c], static_cast<int64_t>(c) + 1, seen, names.snps));
   }
   seen.clear();
   for (;;) {
     TALLELE_ASSIGN(const bool more, reader->Next(&line));
     if (!more) break;
     if (Trim(line).empty()) continue;
-    TALLELE_TRY(AddName(*reader, Trim(line.substr(0, line.find('\t'))), seen, names.samples));
+    TALLELE_TRY(AddPerson(*reader, Trim(line.substr(0, line.find('\t'))), seen, names.samples));
   }
   if (names.samples.empty()) return InputError("the table has no people", path);
   return names;

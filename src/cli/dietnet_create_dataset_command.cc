@@ -22,12 +22,16 @@ void Declare(CLI::App& app, CreateDatasetRequest& r) {
   app.add_option("--bim", r.bim, "Alleles of --genotypes; column 5 is the counted one");
   app.add_option("--counted-allele", r.counted_allele,
                  "Instead of --bim, for names like chr1:12345:A:G: first or last");
-  app.add_option("--labels", r.labels.path, "Table of labels with a header line");
+  app.add_option("--labels,--class-labels", r.labels.path, "Table of labels with a header line");
   app.add_option("--label-column", r.labels.column, "Its column, when there is more than one");
+  app.add_option("--regression-labels", r.labels.values_path,
+                 "Table of values with a header line, for `train --task regression`");
+  app.add_option("--regression-column", r.labels.values_column,
+                 "Its column, when there is more than one");
   app.add_flag("--drop-unlabelled", r.labels.drop_unlabelled,
-               "Leave people without a label out; else they are an error");
+               "Leave people without a label or value out; else they are an error");
   app.add_option("--list-unlabelled", r.labels.list_unlabelled,
-                 "Write the names of people without a label to this file");
+                 "Write the names of people without a label or value to this file");
   app.add_flag("--family-in-samples", r.family_in_samples, "Name people FID_IID instead of IID");
   app.add_option("--out", r.out, "The dataset (HDF5); its SNP table goes to <out>.bim");
   app.add_option("--threads", r.rows.num_threads,
@@ -35,12 +39,13 @@ void Declare(CLI::App& app, CreateDatasetRequest& r) {
 }
 
 void PrintSummary(const CreateDatasetSummary& s, Console& console) {
-  console.Print(fmt::format("Wrote {} people in {} classes and {} SNPs; {} calls are missing.",
+  console.Print(fmt::format("Wrote {} people in {} classes{} and {} SNPs; {} calls are missing.",
                             FormatThousands(static_cast<int64_t>(s.num_people)), s.num_classes,
+                            s.has_values ? " with regression values" : "",
                             FormatThousands(static_cast<int64_t>(s.num_snps)),
                             FormatThousands(s.num_missing_calls)));
   if (s.num_dropped > 0) {
-    console.Print(fmt::format("{} people without a label were left out.",
+    console.Print(fmt::format("{} people without a label or value were left out.",
                               FormatThousands(static_cast<int64_t>(s.num_dropped))));
   }
   console.Print("  " + s.dataset);

@@ -28,6 +28,10 @@ void Declare(CLI::App& app, MatchRequest& r, std::string& model, std::string& am
                  "A warning when more of the matched SNPs are swapped or flipped");
   app.add_option("--min-correlation", r.min_correlation,
                  "An error when allele frequencies follow the model's less; -1 allows all");
+  app.add_flag(
+      "--allow-duplicates", r.calls.allow_duplicate_people,
+      "Keep people of a PLINK or BGEN file who have the same FID and IID; else they are an "
+      "error");
   app.add_option("--threads", r.rows.num_threads,
                  "Worker threads, 0 for all; never changes a byte");
 }

@@ -23,6 +23,7 @@ struct Words {
   std::string plink;
   std::string work_dir;
   std::string dataset;
+  bool allow_duplicates = false;
   std::string label_by = "vote";
   std::string scale;
   PredictRequest request;
@@ -38,6 +39,8 @@ void Declare(CLI::App& app, Words& w) {
   app.add_option("--plink", w.plink,
                  "Instead: a PLINK fileset, lined up first with match's defaults in --work-dir "
                  "(unset: <out>.matched)");
+  app.add_flag("--allow-duplicates", w.allow_duplicates,
+               "With --plink: keep people who have the same FID and IID; else they are an error");
   app.add_option("--dataset", w.dataset, "Instead: a dataset (HDF5) with the model's SNPs");
   app.add_option("--out", r.out, "Table of predictions (TSV; gzip when it ends in .gz)");
   app.add_option("--parquet", r.parquet, "The same table as Parquet");
@@ -70,6 +73,10 @@ Result<void> Translate(Words& w) {
     return UsageError("predict needs either --work-dir, --plink or --dataset",
                       "Line a cohort up with `tallele dietnet match` and give its work folder.");
   }
+  if (w.allow_duplicates && w.plink.empty()) {
+    return UsageError("--allow-duplicates needs --plink",
+                      "For a matched cohort give it to `tallele dietnet match`.");
+  }
   if (w.label_by != "vote" && w.label_by != "mean") {
     return UsageError("--label-by is " + w.label_by, "Give vote or mean.");
   }
@@ -90,6 +97,7 @@ Result<void> Match(const Words& w, const std::vector<ModelPackage>& packages, Co
                    const CancelToken& cancel) {
   MatchRequest request;
   request.calls.plink = w.plink;
+  request.calls.allow_duplicate_people = w.allow_duplicates;
   request.work_dir = w.work_dir;
   request.rows.num_threads = static_cast<size_t>(std::max(0, w.request.num_threads));
   TALLELE_ASSIGN(const auto earlier, FindEarlierMatch(packages, request));

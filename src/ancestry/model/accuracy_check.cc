@@ -142,7 +142,8 @@ std::string MostVotes(std::string_view cell) {
 
 constexpr size_t kNoColumn = std::numeric_limits<size_t>::max();
 
-// Fills sample -> text of one column; a sample twice is an error that tells its line.
+// Fills sample -> text of one column. People without a label are left out; a sample twice is an
+// error that tells both lines.
 Result<std::map<std::string, std::string>> ReadColumn(const std::string& path,
                                                       const std::string& column, bool predictions) {
   TALLELE_ASSIGN(const auto reader, LineReader::Open(path));
@@ -168,6 +169,7 @@ Result<std::map<std::string, std::string>> ReadColumn(const std::string& path,
     if (value == kNoColumn) return InputError("the table has no column " + column, path);
   }
   std::map<std::string, std::string> found;
+  std::map<std::string, int64_t> lines;
   for (;;) {
     TALLELE_ASSIGN(const bool more, reader->Next(&line));
     if (!more) return found;
@@ -177,10 +179,13 @@ Result<std::map<std::string, std::string>> ReadColumn(const std::string& path,
       return InputError("a line has too few columns", reader->Where());
     }
     std::string text = votes ? MostVotes(cells[value]) : std::string(cells[value]);
-    if (!found.emplace(std::string(cells[id]), std::move(text)).second) {
-      return InputError("a sample stands twice in the table", reader->Where(),
-                        "Keep one line for each sample.");
+    const auto [earlier, added] = lines.emplace(std::string(cells[id]), reader->line_number());
+    if (!added) {
+      return InputError(fmt::format("this sample already stood on line {}", earlier->second),
+                        reader->Where(), "Keep one line for each sample.");
     }
+    if (!predictions && (text.empty() || text == "NA")) continue;
+    found.emplace(earlier->first, std::move(text));
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include <mutex>
 #include <numeric>
-#include <set>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -66,12 +66,12 @@ Result<std::unique_ptr<CohortRows>> OpenDatasetRows(const std::string& path,
     error.expected = snps.names[j];
     return error;
   }
-  const std::set<std::string> distinct(dataset.samples().begin(), dataset.samples().end());
-  if (distinct.size() != dataset.num_people()) {
-    Error error = InputError("the dataset has people with the same name", path,
-                             "Give every person a name of their own.");
-    error.found = fmt::format("{} names for {} people", distinct.size(), dataset.num_people());
-    return error;
+  std::unordered_map<std::string_view, size_t> rows;
+  for (size_t i = 0; i < dataset.num_people(); ++i) {
+    const auto [earlier, added] = rows.try_emplace(dataset.samples()[i], i);
+    if (added) continue;
+    return InputError(fmt::format("rows {} and {} have the same sample name", earlier->second, i),
+                      path + ", samples", "Give every person a name of their own.");
   }
   TALLELE_ASSIGN(const FileIdentity identity, PosixFileEnv().Identity(path));
   return std::unique_ptr<CohortRows>(new DatasetRows(std::move(dataset), identity));

@@ -1,6 +1,6 @@
 #include "ancestry/model/matched_store.h"
 
-#include <set>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -13,6 +13,8 @@ namespace {
 constexpr char kPeople[] = "people";
 constexpr char kModelSnps[] = "model_snps";
 constexpr char kSnpsIdentity[] = "model_snps_identity";
+constexpr char kDuplicates[] = "duplicate_people";
+constexpr char kAllowed[] = "allowed";
 
 class MatchedRows final : public CohortRows {
  public:
@@ -38,18 +40,20 @@ Error Broken(const PackedStore& store, std::string what) {
   return InputError(std::move(what), store.path(), "Run `tallele dietnet match` again.");
 }
 
-Result<std::vector<CohortPerson>> ReadPeople(const PackedStore& store) {
+Result<std::vector<CohortPerson>> ReadPeople(const PackedStore& store, bool duplicates_allowed) {
   TALLELE_ASSIGN(const std::string text, store.Section(kPeople));
   std::vector<CohortPerson> people;
-  std::set<std::pair<std::string, std::string>> seen;
+  std::map<std::pair<std::string, std::string>, size_t> seen;
   for (const std::string& line : SplitLines(text)) {
     const size_t tab = line.find('\t');
     if (tab == std::string::npos) return Broken(store, "a person of the store has one name only");
     people.push_back({line.substr(0, tab), line.substr(tab + 1)});
-    if (!seen.emplace(people.back().family, people.back().individual).second) {
-      Error error =
-          Broken(store, fmt::format("person {} has the names of an earlier one", people.size()));
-      error.advice = "Give every person a family and individual name of their own.";
+    const auto [earlier, added] =
+        seen.try_emplace({people.back().family, people.back().individual}, people.size());
+    if (!added && !duplicates_allowed) {
+      Error error = Broken(store, fmt::format("people {} and {} have the same FID and IID",
+                                              earlier->second, people.size()));
+      error.advice = "Give everybody an identifier of their own and match again.";
       return error;
     }
   }
@@ -83,15 +87,19 @@ std::map<std::string, std::string> MatchedSections(const MatchedCohort& cohort) 
     people.push_back(person.family + "\t" + person.individual);
   }
   for (const uint32_t snp : cohort.model_snps) snps.push_back(std::to_string(snp));
-  return {{kPeople, JoinLines(people)},
-          {kModelSnps, JoinLines(snps)},
-          {kSnpsIdentity, cohort.snps_identity}};
+  std::map<std::string, std::string> sections = {{kPeople, JoinLines(people)},
+                                                 {kModelSnps, JoinLines(snps)},
+                                                 {kSnpsIdentity, cohort.snps_identity}};
+  if (cohort.duplicates_allowed) sections[kDuplicates] = kAllowed;
+  return sections;
 }
 
 Result<std::unique_ptr<CohortRows>> OpenMatchedStore(const std::string& path) {
   TALLELE_ASSIGN(PackedStore store, PackedStore::Open(path));
   MatchedCohort cohort;
-  TALLELE_ASSIGN(cohort.people, ReadPeople(store));
+  const auto duplicates = store.Section(kDuplicates);
+  cohort.duplicates_allowed = duplicates.ok() && *duplicates == kAllowed;
+  TALLELE_ASSIGN(cohort.people, ReadPeople(store, cohort.duplicates_allowed));
   TALLELE_ASSIGN(cohort.model_snps, ReadModelSnps(store));
   TALLELE_ASSIGN(cohort.snps_identity, store.Section(kSnpsIdentity));
   return std::unique_ptr<CohortRows>(new MatchedRows(std::move(store), std::move(cohort)));

@@ -20,6 +20,8 @@ struct MatchedCohort {
   std::vector<CohortPerson> people;
   std::vector<uint32_t> model_snps;  // ascending; one per column
   std::string snps_identity;         // ModelSnps::Identity
+  // Whether people may share their names; if not, the reader refuses such a store.
+  bool duplicates_allowed = false;
 };
 
 // The sections to commit a packed store with, and the reader of such a store. Names of people
