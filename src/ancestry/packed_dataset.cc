@@ -15,16 +15,6 @@ constexpr size_t kBlockBytes = 16 << 20;
 
 }  // namespace
 
-std::string NamesChecksum(const TrainingDataset& dataset) {
-  Sha256 checksum;
-  for (const auto* list : {&dataset.samples(), &dataset.snp_names(), &dataset.class_names()}) {
-    checksum.Update(fmt::format("{}\n", list->size()));
-    for (const std::string& name : *list) checksum.Update(name + "\n");
-  }
-  for (const int64_t label : dataset.labels()) checksum.Update(fmt::format("{}\n", label));
-  return checksum.HexDigest();
-}
-
 std::string StateText(const FileIdentity& identity) {
   return fmt::format("{} {}", identity.size, identity.modified_ns);
 }

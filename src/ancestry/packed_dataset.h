@@ -12,9 +12,6 @@
 
 namespace tallele {
 
-// SHA-256 over the dataset's people, SNPs, classes and labels.
-std::string NamesChecksum(const TrainingDataset& dataset);
-
 // Size and time of change of a file, as the store keeps them.
 std::string StateText(const FileIdentity& identity);
 

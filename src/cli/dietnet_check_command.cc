@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ancestry/model/accuracy_check.h"
+#include "ancestry/model/dataset_location.h"
 #include "ancestry/model/import_model.h"
 #include "base/atomic_file.h"
 #include "base/format_number.h"
@@ -33,7 +34,9 @@ struct Words {
 void Declare(CLI::App& app, Words& w) {
   app.option_defaults()->always_capture_default();
   app.add_option("--packages", w.packages, "Folder of packages: their held-out accuracy");
-  app.add_option("--dataset", w.dataset, "Training dataset (HDF5) of the packages");
+  app.add_option(
+      "--dataset", w.dataset,
+      "Training dataset (HDF5) of the packages; unset: where it was when they were made");
   app.add_option("--seeds", w.seeds, "Only these seeds, as 78,79");
   app.add_option("--folds", w.folds, "Only these folds, from 0");
   app.add_option("--threads", w.package_check.num_threads, "Worker threads, 0 for all");
@@ -63,15 +66,14 @@ Result<std::vector<AccuracyReport>> Check(Words& w, Console& console, const Canc
     TALLELE_ASSIGN(AccuracyReport report, CheckPredictions(w.prediction_check));
     return std::vector<AccuracyReport>{std::move(report)};
   }
-  if (w.dataset.empty()) {
-    return UsageError("--packages needs --dataset",
-                      "Packages know who was held out, but hold no genotypes.");
-  }
   PackageFilter filter;
   TALLELE_ASSIGN(filter.seeds, ParseIntegerList(w.seeds, "--seeds"));
   TALLELE_ASSIGN(filter.folds, ParseIntegerList(w.folds, "--folds"));
   TALLELE_ASSIGN(const std::vector<ModelPackage> packages, ReadPackages(w.packages, filter));
-  TALLELE_ASSIGN(const TrainingDataset dataset, TrainingDataset::Open(w.dataset));
+  // The rows of a partition may be those of other data; the packages' own rows may not.
+  TALLELE_ASSIGN(const TrainingDataset dataset,
+                 OpenDatasetOf(packages, w.dataset, w.partition.empty()));
+  if (w.dataset.empty()) console.Print("Dataset: " + dataset.path());
   w.package_check.partition = w.partition;
   TALLELE_ASSIGN(w.package_check.target, ChooseCpuTarget());
   return CheckPackages(packages, dataset, w.package_check, console, cancel);

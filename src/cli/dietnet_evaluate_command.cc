@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ancestry/model/dataset_location.h"
 #include "ancestry/model/evaluate.h"
 #include "base/format_number.h"
 #include "cli/commands.h"
@@ -26,7 +27,9 @@ void Declare(CLI::App& app, Words& w) {
   app.add_option("--packages", w.packages, "Folder of packages, or one package");
   app.add_option("--seeds", w.seeds, "Only these seeds, as 78,79");
   app.add_option("--folds", w.folds, "Only these folds, from 0");
-  app.add_option("--dataset", w.dataset, "Training dataset (HDF5) of the packages");
+  app.add_option(
+      "--dataset", w.dataset,
+      "Training dataset (HDF5) of the packages; unset: where it was when they were made");
   app.add_option("--partition", w.request.partition,
                  "Folds (.npz); not needed for all, and for test when packages know who that is");
   app.add_option("--set", w.set, "Whom to evaluate: train, valid, test or all");
@@ -39,8 +42,8 @@ Result<void> Run(Words& w, Console& console, const CancelToken& cancel) {
                                                 {"valid", SplitSet::kValid},
                                                 {"test", SplitSet::kTest},
                                                 {"all", SplitSet::kAll}};
-  if (w.packages.empty() || w.dataset.empty() || w.request.out.empty()) {
-    return UsageError("evaluate needs --packages, --dataset and --out");
+  if (w.packages.empty() || w.request.out.empty()) {
+    return UsageError("evaluate needs --packages and --out");
   }
   const auto set = sets.find(w.set);
   if (set == sets.end()) return UsageError("--set is " + w.set, "Give train, valid, test or all.");
@@ -50,7 +53,9 @@ Result<void> Run(Words& w, Console& console, const CancelToken& cancel) {
   TALLELE_ASSIGN(filter.folds, ParseIntegerList(w.folds, "--folds"));
   TALLELE_ASSIGN(w.request.target, ChooseCpuTarget());
   TALLELE_ASSIGN(const auto packages, ReadPackages(w.packages, filter));
-  TALLELE_ASSIGN(const TrainingDataset dataset, TrainingDataset::Open(w.dataset));
+  // Rows of a partition, or all of them, may be those of other data; the packages' own may not.
+  const bool own_rows = w.request.set == SplitSet::kTest && w.request.partition.empty();
+  TALLELE_ASSIGN(const TrainingDataset dataset, OpenDatasetOf(packages, w.dataset, own_rows));
   TALLELE_ASSIGN(const auto accuracies,
                  EvaluatePackages(packages, dataset, w.request, console, cancel));
   for (size_t m = 0; m < packages.size(); ++m) {

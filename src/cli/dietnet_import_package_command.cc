@@ -77,6 +77,9 @@ Result<void> Translate(Words& w) {
   w.context.normalised = !w.no_normalize;
   if (w.dataset.empty()) return {};
   TALLELE_ASSIGN(const TrainingDataset dataset, TrainingDataset::Open(w.dataset));
+  w.context.dataset = w.dataset;
+  w.context.dataset_identity = NamesChecksum(dataset);
+  w.context.dataset_people = static_cast<int64_t>(dataset.num_people());
   if (w.context.snps.empty()) w.context.snp_names = dataset.snp_names();
   if (w.context.classes.empty()) w.context.class_names = dataset.class_names();
   // The table of alleles that create-dataset leaves beside a dataset.

@@ -181,8 +181,7 @@ void PrintSummary(const Words& w, const TrainSummary& s, Console& console) {
   console.Print(fmt::format("Genotypes came from {}.", s.rows));
   console.Print("  " + w.request.out);
   if (!w.request.plain && !w.request.regression) {
-    console.Print(fmt::format("Check it: tallele dietnet check --packages {} --dataset {}",
-                              w.request.out, w.request.dataset));
+    console.Print("Check it: tallele dietnet check --packages " + w.request.out);
   }
 }
 

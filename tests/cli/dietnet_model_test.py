@@ -65,6 +65,8 @@ class WithModel(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("383 of 465", done.stdout)
         self.assertEqual(dietnet(*check, "--min-accuracy", "0.9").returncode, 1)
+        # import-package was told the dataset, so check finds it.
+        self.assertIn("383 of 465", dietnet("check", "--packages", self.path("packages")).stdout)
 
     def test_predictions_and_their_check(self):
         done = self.predict("p.tsv", "--per-model", "--min-probability", "0.5")

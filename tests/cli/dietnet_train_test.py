@@ -60,10 +60,11 @@ class Train(unittest.TestCase):
         return done.stdout + done.stderr
 
     def files(self, out):
-        """Everything that a run leaves, but the lock and the state before the last."""
+        """Everything that a run leaves, but the state before the last and where the data lie."""
         names = glob.glob("**/*", root_dir=self.path(out), recursive=True)
         return sorted(name for name in names if os.path.isfile(os.path.join(self.path(out), name))
-                      and not name.endswith("state.previous.npz"))
+                      and not name.endswith("state.previous.npz")
+                      and not name.startswith("dataset-"))
 
     def expect_equal(self, one, other):
         self.assertEqual(self.files(one), self.files(other))
@@ -207,13 +208,77 @@ class Train(unittest.TestCase):
         (table,) = glob.glob(os.path.join(self.path("classes"), "seed_*", "epochs.tsv"))
         self.assertGreater(float(open(table).readlines()[-1].split("\t")[6]), 80)
 
+    def check(self, packages, *more, code=0):
+        done = subprocess.run([TALLELE, "dietnet", "check", "--packages", self.path(packages),
+                               *more], capture_output=True, text=True)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
     def test_packages_are_checked_as_they_are(self):
         settings = config(self.path("c.yaml"), epochs=12)
         self.train("out", settings, "--seeds", "78,79")
-        done = subprocess.run([TALLELE, "dietnet", "check", "--packages", self.path("out"),
-                               "--dataset", os.path.join(TINY, "dataset.hdf5"), "--min-accuracy",
-                               "0.9"], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.check("out", "--dataset", os.path.join(TINY, "dataset.hdf5"), "--min-accuracy", "0.9")
+
+    def test_packages_know_their_dataset(self):
+        """Accuracy as with --dataset, wherever one stands; a dataset that moved, packages that moved
+        and a dataset that is another one are said with the option that helps."""
+        settings = config(self.path("c.yaml"), epochs=2)
+        os.makedirs(self.path("data"))
+        dataset = self.path("data/values.hdf5")
+        shutil.copy(os.path.join(TINY, "dataset.hdf5"), dataset)
+        self.train("out", settings, "--folds", "0,1", dataset=dataset)
+        (location,) = glob.glob(os.path.join(self.path("out"), "dataset-*.json"))
+        with open(location) as file:
+            self.assertNotIn(self.folder, file.read())
+        named = self.check("out", "--dataset", dataset)
+        self.assertEqual(self.check("out").replace(f"Dataset: {dataset}\n", ""), named)
+        here = subprocess.run([TALLELE, "dietnet", "check", "--packages", "."], text=True,
+                              capture_output=True, cwd=self.path("out"))
+        self.assertEqual(here.stdout.replace("Dataset: ../data/values.hdf5\n", ""), named)
+        words = [TALLELE, "dietnet", "evaluate", "--packages", self.path("out"), "--out"]
+        subprocess.run([*words, self.path("a.npz")], check=True, capture_output=True)
+        subprocess.run([*words, self.path("b.npz"), "--dataset", dataset], check=True,
+                       capture_output=True)
+        self.assertTrue(filecmp.cmp(self.path("a.npz"), self.path("b.npz"), shallow=False))
+
+        os.rename(dataset, self.path("moved.hdf5"))
+        text = self.check("out", code=1)
+        self.assertIn(f"{dataset}: the training dataset of the packages is not where it was", text)
+        self.assertIn("178 people", text)
+        self.assertIn("--dataset FILE", text)
+        self.assertEqual(self.check("out", "--dataset", self.path("moved.hdf5")), named)
+
+        shutil.copy(self.path("moved.hdf5"), dataset)
+        with h5py.File(dataset, "r+") as file:  # somebody else got the class of a test person
+            labels = file["class_labels"]
+            labels[3] = (labels[3] + 1) % 6
+        for more in ([], ["--dataset", dataset]):
+            text = self.check("out", *more, code=1)
+            self.assertIn("not the dataset that the models were trained on", text)
+        # Rows of a partition may be those of other data.
+        self.check("out", "--dataset", dataset, "--partition",
+                   os.path.join(TINY, "partition_seed_a.npz"))
+
+        os.remove(location)
+        self.assertIn("--dataset FILE", self.check("out", code=2))
+
+    def test_packages_of_different_datasets_are_not_checked_together(self):
+        settings = config(self.path("c.yaml"), epochs=1)
+        other = self.path("other.hdf5")
+        shutil.copy(os.path.join(TINY, "dataset.hdf5"), other)
+        with h5py.File(other, "r+") as file:
+            file["samples"][0] = b"somebody"
+        self.train("out", settings, "--folds", "0")
+        partition = self.path("rows.npz")
+        folds = numpy.load(os.path.join(TINY, "partition_seed_a.npz"), allow_pickle=True)
+        numpy.savez(partition, folds_indexes=folds["folds_indexes"])  # names would not fit
+        words = self.words("out", settings, "--folds", "1", dataset=other)
+        words[words.index("--partition") + 1] = partition
+        subprocess.run(words, check=True, capture_output=True)
+        text = self.check("out", code=2)
+        self.assertIn("different datasets", text)
+        self.assertIn("--folds", text)
+        self.check("out", "--folds", "1")
 
     def test_evaluate_gives_upstreams_scores(self):
         """The trained package against PyTorch's scores of the test people; hidden layers by their one

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "ancestry/model/dataset_location.h"
 #include "ancestry/model/fold_arrays.h"
 #include "ancestry/model/partition_file.h"
 #include "ancestry/model/text_inputs.h"
@@ -62,7 +63,11 @@ class Importer {
     TALLELE_ASSIGN(package.inputs, InputsOf(files, package.network.num_classes()));
     TALLELE_TRY(CheckPackage(package, files.checkpoint));
     Note(package, summary);
-    return WritePackage(package, context_.out);
+    TALLELE_ASSIGN(std::string path, WritePackage(package, context_.out));
+    if (!context_.dataset.empty()) {
+      TALLELE_TRY(WriteDatasetLocation(context_.out, context_.dataset_identity, context_.dataset));
+    }
+    return path;
   }
 
  private:
@@ -92,6 +97,16 @@ class Importer {
       TALLELE_ASSIGN(FoldTestSet tests, ReadFoldTestSet(context_.partition, files.fold));
       inputs->test_rows = std::move(tests.rows);
       inputs->dataset_people = tests.dataset_people;
+    }
+    inputs->dataset_identity = context_.dataset_identity;
+    if (!context_.dataset.empty()) {
+      if (inputs->dataset_people > context_.dataset_people) {
+        return Mismatch("the partition is of more people than the dataset has", context_.partition,
+                        static_cast<size_t>(inputs->dataset_people),
+                        static_cast<size_t>(context_.dataset_people),
+                        "Give the dataset and the partition of the training.");
+      }
+      inputs->dataset_people = context_.dataset_people;
     }
     TALLELE_TRY(CheckInputs(*inputs, files.stats + " and " + files.embedding));
     cached_key_ = key;

@@ -35,6 +35,9 @@ struct ImportContext {
   std::string partition;  // .npz, for the test rows
   std::vector<std::string> class_names;  // instead of `classes`
   std::vector<std::string> snp_names;    // instead of `snps`
+  std::string dataset;                   // of the training; may be empty
+  std::string dataset_identity;          // its NamesChecksum
+  int64_t dataset_people = 0;
   CountedAllele counted = CountedAllele::kUnknown;
   bool normalised = true;
   std::string out;  // folder of packages

@@ -49,6 +49,7 @@ struct FoldInputs {
   // and 0 when unknown.
   std::vector<int64_t> test_rows;
   int64_t dataset_people = 0;
+  std::string dataset_identity;  // NamesChecksum of the training dataset; empty when unknown
 
   size_t num_snps() const { return snps.size(); }
   // True when the SNP did not vary in training (sd is the added 1e-6, or no number): upstream's

@@ -149,7 +149,8 @@ Result<void> WriteInputs(const FoldInputs& inputs, const std::vector<Member>& me
                       {"snps_identity", inputs.snps.Identity()},
                       {"embedding_width", inputs.embedding_width},
                       {"has_alleles", inputs.snps.has_alleles()},
-                      {"dataset_people", inputs.dataset_people}};
+                      {"dataset_people", inputs.dataset_people},
+                      {"dataset_identity", inputs.dataset_identity}};
   return WriteArchive(path, notes, members, env);
 }
 
@@ -271,6 +272,11 @@ Result<std::shared_ptr<const FoldInputs>> ReadInputs(const std::string& path,
   inputs->file = path;
   TALLELE_ASSIGN(inputs->test_rows, archive.Integers("test_rows.npy"));
   TALLELE_ASSIGN(inputs->dataset_people, archive.Integer("dataset_people"));
+  // Packages of earlier versions of the program lack it.
+  const Json& notes = archive.notes();
+  if (notes.contains("dataset_identity")) {
+    TALLELE_ASSIGN(inputs->dataset_identity, archive.Text("dataset_identity"));
+  }
   TALLELE_TRY(CheckInputs(*inputs, path));
   return std::shared_ptr<const FoldInputs>(std::move(inputs));
 }

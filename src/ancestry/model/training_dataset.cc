@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/file_env.h"
+#include "base/hashing.h"
 #include "kernels/packed_products.h"
 
 namespace tallele {
@@ -216,6 +217,16 @@ Result<void> TrainingDataset::ReadRows(std::span<const int64_t> people,
     }
   }
   return {};
+}
+
+std::string NamesChecksum(const TrainingDataset& dataset) {
+  Sha256 checksum;
+  for (const auto* list : {&dataset.samples(), &dataset.snp_names(), &dataset.class_names()}) {
+    checksum.Update(fmt::format("{}\n", list->size()));
+    for (const std::string& name : *list) checksum.Update(name + "\n");
+  }
+  for (const int64_t label : dataset.labels()) checksum.Update(fmt::format("{}\n", label));
+  return checksum.HexDigest();
 }
 
 }  // namespace tallele

@@ -40,6 +40,9 @@ class TrainingDataset {
   std::unique_ptr<State> state_;
 };
 
+// SHA-256 over the dataset's people, SNPs, classes and labels.
+std::string NamesChecksum(const TrainingDataset& dataset);
+
 }  // namespace tallele
 
 #endif  // TALLELE_ANCESTRY_MODEL_TRAINING_DATASET_H_

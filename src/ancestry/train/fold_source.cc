@@ -108,6 +108,7 @@ Result<std::shared_ptr<const FoldData>> FoldSource::Make(int64_t fold) const {
   data->rows = partition_[static_cast<size_t>(fold)];
   inputs->test_rows = data->rows[2];
   inputs->dataset_people = static_cast<int64_t>(people_->classes.size());
+  inputs->dataset_identity = names_checksum_;
   TALLELE_TRY(CheckInputs(*inputs, fmt::format("fold {}", fold)));
   if (!request_.plain) {
     const size_t width = 3 * people_->class_names.size();

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "ancestry/model/dataset_location.h"
 #include "ancestry/model/text_inputs.h"
 #include "ancestry/train/train_checkpoint.h"
 #include "ancestry/train/train_outputs.h"
@@ -279,7 +280,10 @@ class ModelRun {
     package.network = ToNetwork(best.model);
     package.inputs = data_->inputs;
     const std::lock_guard lock(task_.packages);
-    return WritePackage(package, task_.request.out);
+    TALLELE_ASSIGN(std::string path, WritePackage(package, task_.request.out));
+    TALLELE_TRY(WriteDatasetLocation(task_.request.out, data_->inputs->dataset_identity,
+                                     task_.request.dataset));
+    return path;
   }
 
   const ModelTask& task_;
