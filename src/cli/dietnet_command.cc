@@ -27,6 +27,7 @@ constexpr char kHelp[] =
     "  tallele dietnet export-package ...   packages go back to PyTorch and NumPy files\n"
     "  tallele dietnet predict ...          ancestry of a cohort with every model of a folder\n"
     "  tallele dietnet evaluate ...         logits and hidden layers of training people\n"
+    "  tallele dietnet missing-study ...    accuracy when some of the SNPs are absent\n"
     "  tallele dietnet check ...            accuracy of packages or of predictions\n\n"
     "`tallele dietnet COMMAND --help` explains one command.\n";
 
@@ -49,6 +50,7 @@ constexpr Command kCommands[] = {
     {"export-package", DietnetExportPackageCommand},
     {"predict", DietnetPredictCommand},
     {"evaluate", DietnetEvaluateCommand},
+    {"missing-study", DietnetMissingStudyCommand},
     {"check", DietnetCheckCommand},
 };
 

@@ -26,6 +26,7 @@ int DietnetPredictCommand(std::span<const std::string> arguments, const CancelTo
 int DietnetTrainCommand(std::span<const std::string> arguments, const CancelToken& cancel);
 int DietnetCheckCommand(std::span<const std::string> arguments, const CancelToken& cancel);
 int DietnetEvaluateCommand(std::span<const std::string> arguments, const CancelToken& cancel);
+int DietnetMissingStudyCommand(std::span<const std::string> arguments, const CancelToken& cancel);
 
 }  // namespace tallele
 

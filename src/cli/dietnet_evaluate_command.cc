@@ -1,5 +1,3 @@
-#include <map>
-
 #include <fmt/format.h>
 
 #include "ancestry/model/dataset_location.h"
@@ -38,16 +36,10 @@ void Declare(CLI::App& app, Words& w) {
 }
 
 Result<void> Run(Words& w, Console& console, const CancelToken& cancel) {
-  const std::map<std::string, SplitSet> sets = {{"train", SplitSet::kTrain},
-                                                {"valid", SplitSet::kValid},
-                                                {"test", SplitSet::kTest},
-                                                {"all", SplitSet::kAll}};
   if (w.packages.empty() || w.request.out.empty()) {
     return UsageError("evaluate needs --packages and --out");
   }
-  const auto set = sets.find(w.set);
-  if (set == sets.end()) return UsageError("--set is " + w.set, "Give train, valid, test or all.");
-  w.request.set = set->second;
+  TALLELE_ASSIGN(w.request.set, SplitSetNamed(w.set));
   PackageFilter filter;
   TALLELE_ASSIGN(filter.seeds, ParseIntegerList(w.seeds, "--seeds"));
   TALLELE_ASSIGN(filter.folds, ParseIntegerList(w.folds, "--folds"));

@@ -48,4 +48,16 @@ Result<std::vector<int64_t>> ParseIntegerList(const std::string& text, const std
   return numbers;
 }
 
+Result<std::vector<double>> ParseNumberList(const std::string& text, const std::string& flag) {
+  std::vector<double> numbers;
+  if (text.empty()) return numbers;
+  TALLELE_ASSIGN(const std::vector<std::string> items, SplitCommaList(text));
+  for (const std::string& item : items) {
+    const NumberOutcome outcome = ParseDouble(item, &numbers.emplace_back());
+    if (outcome == NumberOutcome::kOk) continue;
+    return UsageError(fmt::format("{} holds '{}': {}", flag, item, NumberOutcomeText(outcome)));
+  }
+  return numbers;
+}
+
 }  // namespace tallele

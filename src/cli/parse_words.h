@@ -19,6 +19,9 @@ std::optional<int> ParseWords(CLI::App& app, std::span<const std::string> argume
 // "78,79" as whole numbers; `flag` names the option in errors.
 Result<std::vector<int64_t>> ParseIntegerList(const std::string& text, const std::string& flag);
 
+// "0.1,0.5" as finite numbers.
+Result<std::vector<double>> ParseNumberList(const std::string& text, const std::string& flag);
+
 }  // namespace tallele
 
 #endif  // TALLELE_CLI_PARSE_WORDS_H_

@@ -87,6 +87,62 @@ class WithModel(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("465 of 465", done.stdout)
 
+    def study(self, name, *more, packages="packages", code=0):
+        done = dietnet("missing-study", "--packages", self.path(packages), "--dataset",
+                       self.model("dataset.hdf5"), "--out", self.path(name + ".tsv"), "--details",
+                       self.path(name + "_details.tsv"), *more)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stderr
+
+    def test_absent_snps_cost_what_they_cost_upstream(self):
+        """Accuracy of this model in PyTorch, mean and sd over 20 random sets of absent SNPs. Two
+        means of 20 differ by less than 3 sd * sqrt(2 / 20)."""
+        upstream = {"0.1": (.819, .010), "0.5": (.714, .020), "0.8": (.552, .018),
+                    "0.9": (.446, .022), "0.95": (.379, .021), "0.99": (.218, .018)}
+        self.study("study", "--fractions", ",".join(upstream), "--seed", "7")
+        ours = {row["missing"]: float(row["accuracy"]) for row in self.table("study.tsv")}
+        self.assertEqual(list(ours), ["0", *upstream])
+        self.assertAlmostEqual(ours["0"], 383 / 465, places=12)
+        for fraction, (mean, sd) in upstream.items():
+            self.assertAlmostEqual(ours[fraction], mean, delta=3 * sd * (2 / 20) ** 0.5)
+        rows = self.table("study_details.tsv")
+        self.assertEqual(len(rows), 1 + 6 * 20)
+        for row in rows:
+            left = round(5000 * (1 - float(row["missing"])))
+            self.assertEqual(int(row["snps_left"]), left)
+            self.assertAlmostEqual(float(row["scale"]), 5000 / left, places=12)
+
+    def test_a_study_of_absent_snps_does_not_depend_on_threads_and_other_models(self):
+        same = ["--fractions", "0.25,0.9", "--repeats", "3"]
+        self.study("one", *same, "--threads", "1")
+        self.study("two", *same, "--threads", "2")
+        for name in ("{}.tsv", "{}_details.tsv"):
+            with open(self.path(name.format("one"))) as one, \
+                    open(self.path(name.format("two"))) as two:
+                self.assertEqual(one.read(), two.read())
+        for seed in ("78", "79"):
+            done = dietnet("import-package", "--checkpoint", self.model("best_model.pt"),
+                           "--embedding", self.model("embedding_fold0.npz"), "--stats",
+                           self.model("input_stats_fold0.npz"), "--seed", seed, "--dataset",
+                           self.model("dataset.hdf5"), "--partition", self.model("partition.npz"),
+                           "--out", self.path("pair"))
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.study("pair", *same, packages="pair")
+        alone = self.table("one_details.tsv")
+        both = self.table("pair_details.tsv")
+        for seed in ("78", "79"):
+            rows = [row for row in both if row["model"] == f"seed_{seed}_fold_0"]
+            for row in rows:
+                row["model"] = "seed_78_fold_0"
+            self.assertEqual(rows, alone)
+
+    def test_what_a_study_of_absent_snps_refuses(self):
+        self.assertIn("between 0 and 1", self.study("x", "--fractions", "0.5,1", code=2))
+        self.assertIn("'a half'", self.study("x", "--fractions", "a half", code=2))
+        self.assertIn("repeat", self.study("x", "--repeats", "0", code=2))
+        self.assertIn("--partition", self.study("x", "--set", "train", code=2))
+        self.assertFalse(os.path.exists(self.path("x.tsv")))
+
     def test_threads_do_not_change_a_byte(self):
         texts = []
         for threads in ("1", "2"):

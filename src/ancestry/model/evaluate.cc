@@ -9,23 +9,12 @@
 #include "ancestry/model/ensemble.h"
 #include "ancestry/model/npy.h"
 #include "ancestry/model/zip_archive.h"
-#include "ancestry/partition.h"
 #include "base/machine.h"
 
 namespace tallele {
 namespace {
 
 constexpr size_t kPeopleAtOnce = 1024;
-
-Result<void> CheckDataset(const std::vector<ModelPackage>& packages,
-                          const TrainingDataset& dataset) {
-  const FoldInputs& inputs = *packages.front().inputs;
-  if (dataset.snp_names() == inputs.snps.names && dataset.class_names() == inputs.class_names) {
-    return {};
-  }
-  return InputError("the dataset does not have the models' SNPs and classes in the same order",
-                    dataset.path(), "Give the dataset that the models were trained on.");
-}
 
 struct Scores {
   std::vector<double> logits;
@@ -53,18 +42,12 @@ Result<Scores> ScorePeople(const Ensemble& ensemble, const TrainingDataset& data
 
 class Evaluator {
  public:
-  Evaluator(const TrainingDataset& dataset, const EvaluateRequest& request,
-            const CancelToken& cancel)
-      : dataset_(dataset), request_(request), cancel_(cancel) {}
-
-  Result<void> ReadFolds() {
-    if (request_.partition.empty()) return {};
-    TALLELE_ASSIGN(folds_, ReadPartition(request_.partition, dataset_.samples()));
-    return {};
-  }
+  Evaluator(const TrainingDataset& dataset, const SplitPeople& split,
+            const EvaluateRequest& request, const CancelToken& cancel)
+      : dataset_(dataset), split_(split), request_(request), cancel_(cancel) {}
 
   Result<double> Run(const ModelPackage& package, StoredZipWriter& zip) const {
-    TALLELE_ASSIGN(const std::vector<int64_t> people, PeopleOf(package));
+    TALLELE_ASSIGN(const std::vector<int64_t> people, split_.Of(package));
     std::vector<uint32_t> snps(dataset_.num_snps());
     std::iota(snps.begin(), snps.end(), 0u);
     EnsembleOptions options;
@@ -89,26 +72,6 @@ class Evaluator {
   }
 
  private:
-  Result<std::vector<int64_t>> PeopleOf(const ModelPackage& package) const {
-    if (request_.set == SplitSet::kAll) {
-      std::vector<int64_t> everyone(dataset_.num_people());
-      std::iota(everyone.begin(), everyone.end(), int64_t{0});
-      return everyone;
-    }
-    if (!folds_.empty()) {
-      if (package.fold < 0 || package.fold >= static_cast<int64_t>(folds_.size())) {
-        return InputError(fmt::format("the partition has no fold {}", package.fold),
-                          request_.partition);
-      }
-      return folds_[static_cast<size_t>(package.fold)][static_cast<size_t>(request_.set)];
-    }
-    if (request_.set == SplitSet::kTest && !package.inputs->test_rows.empty()) {
-      return package.inputs->test_rows;
-    }
-    return UsageError("--partition is needed to know who is in the set",
-                      "Give the partition that the models were trained with.");
-  }
-
   static double Accuracy(const std::vector<double>& logits, const std::vector<int64_t>& labels,
                          size_t num_classes) {
     size_t right = 0;
@@ -120,9 +83,9 @@ class Evaluator {
   }
 
   const TrainingDataset& dataset_;
+  const SplitPeople& split_;
   const EvaluateRequest& request_;
   const CancelToken& cancel_;
-  std::vector<Fold> folds_;
 };
 
 }  // namespace
@@ -131,12 +94,12 @@ Result<std::vector<double>> EvaluatePackages(const std::vector<ModelPackage>& pa
                                              const TrainingDataset& dataset,
                                              const EvaluateRequest& request, EventSink& events,
                                              const CancelToken& cancel) {
-  TALLELE_TRY(CheckDataset(packages, dataset));
+  TALLELE_ASSIGN(const SplitPeople split,
+                 SplitPeople::Open(packages, dataset, request.partition, request.set));
   const int threads = request.num_threads > 0 ? request.num_threads : AvailableProcessors();
   const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism,
                                           static_cast<size_t>(threads));
-  Evaluator evaluator(dataset, request, cancel);
-  TALLELE_TRY(evaluator.ReadFolds());
+  const Evaluator evaluator(dataset, split, request, cancel);
   TALLELE_ASSIGN(StoredZipWriter zip, StoredZipWriter::Create(request.out));
   std::vector<double> accuracies;
   for (const ModelPackage& package : packages) {

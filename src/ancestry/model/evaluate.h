@@ -5,14 +5,13 @@
 #include <vector>
 
 #include "ancestry/model/package.h"
+#include "ancestry/model/split_people.h"
 #include "ancestry/model/training_dataset.h"
 #include "base/cancel_token.h"
 #include "base/event_sink.h"
 #include "kernels/cpu_target.h"
 
 namespace tallele {
-
-enum class SplitSet { kTrain, kValid, kTest, kAll };
 
 struct EvaluateRequest {
   std::string partition;  // may be empty for kAll, and for kTest of packages that know their rows
