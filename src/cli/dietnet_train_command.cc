@@ -10,6 +10,9 @@
 #include "cli/console.h"
 #include "cli/dietnet_commands.h"
 #include "cli/parse_words.h"
+#include "cli/train_display.h"
+#include "cli/version.h"
+#include "results/run_folder.h"
 
 namespace tallele {
 namespace {
@@ -23,6 +26,7 @@ struct Words {
   std::string task = "classification";
   std::string model = "dietnet";
   std::string device = "cpu";
+  std::string events;
   int gpus = 0;
   bool no_normalize = false;
   bool verbose = false;
@@ -62,6 +66,9 @@ void Declare(CLI::App& app, Words& w) {
                  "Models trained at once, 0 for as many as threads; never changes a byte");
   app.add_option("--device", w.device, "cpu");
   app.add_option("--gpus", w.gpus, "Refused: there is no GPU back end");
+  app.add_option("--events", w.events,
+                 "File of events (JSON lines), appended to; off for none; unset: "
+                 "<out>/logs/events.jsonl");
   app.add_flag("--verbose", w.verbose, "A line for every epoch");
 }
 
@@ -116,6 +123,9 @@ Result<void> Translate(Words& w) {
   TALLELE_ASSIGN(const size_t model, ChooseWord("--model", w.model, {"dietnet", "mlp"}));
   r.plain = model == 1;
   r.normalise = !w.no_normalize;
+  r.version = kVersion;
+  r.events = w.events.empty() ? r.out + "/logs/" + kEventLogName : w.events;
+  if (w.events == "off") r.events.clear();
   TALLELE_ASSIGN(r.target, ChooseCpuTarget());
   return {};
 }
@@ -187,7 +197,8 @@ void PrintSummary(const Words& w, const TrainSummary& s, Console& console) {
 
 Result<TrainSummary> RunTrain(Words& w, Console& console, const CancelToken& cancel) {
   TALLELE_TRY(Translate(w));
-  return TrainModels(w.request, console, cancel);
+  TrainDisplay display(console);
+  return TrainModels(w.request, display, cancel);
 }
 
 }  // namespace

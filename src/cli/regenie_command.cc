@@ -1,9 +1,7 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
@@ -170,12 +168,6 @@ std::string LogFolder(const ScanRequest& scan) {
   output.prefix = scan.out;
   output.run_directory = scan.run_directory;
   return RunDirectory(output) + "/logs";
-}
-
-// A name for this attempt: when it began and by which process.
-std::string AttemptName() {
-  return fmt::format("{}-{}", std::chrono::system_clock::now().time_since_epoch().count(),
-                     getpid());
 }
 
 // The event log in the run folder; null without telemetry or without a run folder.

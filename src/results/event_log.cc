@@ -1,5 +1,8 @@
 #include "results/event_log.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
@@ -9,14 +12,22 @@ namespace tallele {
 namespace {
 
 constexpr int kEventSchema = 1;
+constexpr size_t kLineBuffer = 16384;
 constexpr auto kProgressInterval = std::chrono::seconds(5);
 
 }  // namespace
+
+std::string AttemptName() {
+  return fmt::format("{}-{}", std::chrono::system_clock::now().time_since_epoch().count(),
+                     getpid());
+}
 
 Result<std::unique_ptr<EventLog>> EventLog::Open(const std::string& path, std::string run,
                                                  EventSink& next, size_t queue_length) {
   std::FILE* file = std::fopen(path.c_str(), "a");
   if (file == nullptr) return IoError("cannot write the event log", path, errno);
+  // A line is one write, so that processes which append to one file do not mix their lines.
+  setvbuf(file, nullptr, _IOLBF, kLineBuffer);
   std::unique_ptr<EventLog> log(new EventLog(file, std::move(run), next, queue_length));
   log->writer_ = std::thread([raw = log.get()] { raw->WriteQueued(); });
   return log;

@@ -18,6 +18,9 @@
 
 namespace tallele {
 
+// A name for an attempt at a run: when it began and by which process.
+std::string AttemptName();
+
 // Appends events to a file of JSON lines (docs/formats/telemetry.md) from a thread of its own, and
 // passes everything on to another sink. Whoever reports never waits for the disk: lines wait in a
 // queue of bounded length, and those that find it full are dropped and counted.

@@ -4,14 +4,20 @@ after kills and interruptions; upstream's result files; refusals; accuracy on pa
 usage: dietnet_train_test.py TALLELE SOURCE_FOLDER
 """
 
+import fcntl
 import filecmp
 import glob
+import json
 import os
+import pty
+import select
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -60,11 +66,24 @@ class Train(unittest.TestCase):
         return done.stdout + done.stderr
 
     def files(self, out):
-        """Everything that a run leaves, but the state before the last and where the data lie."""
+        """Everything that a run leaves, but the lock, the state before the last, where the data lie
+        and the events, which hold times."""
         names = glob.glob("**/*", root_dir=self.path(out), recursive=True)
         return sorted(name for name in names if os.path.isfile(os.path.join(self.path(out), name))
                       and not name.endswith("state.previous.npz")
-                      and not name.startswith("dataset-"))
+                      and not name.startswith(("logs", "dataset-")))
+
+    def events(self, path):
+        with open(self.path(path)) as file:
+            lines = [json.loads(line) for line in file]
+        for line in lines:
+            self.assertEqual(set(line), {"schema", "event", "level", "time", "run", "fields"})
+        return [(line["event"], line["fields"], line["run"]) for line in lines]
+
+    def table(self, out, seed=78, fold=0):
+        with open(os.path.join(self.path(out), f"seed_{seed}_fold_{fold}", "epochs.tsv")) as file:
+            lines = [line.rstrip("\n").split("\t") for line in file]
+        return [dict(zip(lines[0], line)) for line in lines[1:]]
 
     def expect_equal(self, one, other):
         self.assertEqual(self.files(one), self.files(other))
@@ -170,6 +189,119 @@ class Train(unittest.TestCase):
         self.assertIn("epoch 1, batch", text)
         self.assertIn("largest gradient", text)
         self.assertTrue(os.path.exists(os.path.join(self.path("out"), "seed_78_fold_1.model.npz")))
+
+    def test_events_tell_every_epoch_and_how_it_ended(self):
+        """The events against the table of epochs and the schema of docs/formats/training.md."""
+        settings = config(self.path("c.yaml"), epochs=5)
+        for engine in ("dietnet", "upstream"):
+            self.train(engine, settings, "--folds", "0,1", "--engine", engine)
+            events = self.events(f"{engine}/logs/events.jsonl")
+            names = [name for name, _, _ in events]
+            first = names.index("run_started")
+            self.assertEqual(set(names[:first]), {"warning"})  # no alleles
+            self.assertEqual(names[-2:], ["run_finished", "log_closed"])
+            self.assertEqual(len({run for _, _, run in events}), 1)
+            started = events[first][1]
+            self.assertEqual((started["models"], started["engine"], started["resume"]),
+                             (2, engine, False))
+            for fold in (0, 1):
+                fields = {name: [f for event, f, _ in events
+                                 if event == name and f["fold"] == fold]
+                          for name in ("model_started", "epoch", "model_finished")}
+                self.assertEqual([len(fields[name]) for name in fields], [1, 5, 1])
+                table = self.table(engine, fold=fold)
+                for epoch, row in zip(fields["epoch"], table[1:]):
+                    pairs = {"epoch": "epoch", "train_loss": "train_mode_loss",
+                             "train_accuracy": "train_mode_acc", "valid_loss": "valid_loss",
+                             "valid_accuracy": "valid_acc", "lr_aux": "lr_aux_after",
+                             "lr_main": "lr_main_after"}
+                    if engine == "upstream":
+                        pairs |= {"train_eval_loss": "train_eval_loss",
+                                  "train_eval_accuracy": "train_eval_acc"}
+                    else:
+                        self.assertNotIn("train_eval_loss", epoch)
+                    for ours, theirs in pairs.items():
+                        self.assertEqual(epoch[ours], float(row[theirs]), ours)
+                    self.assertEqual(epoch["saved_best"], row["saved_best"] == "1")
+                    self.assertAlmostEqual(
+                        epoch["people_a_second"] * epoch["seconds_an_epoch"],
+                        fields["model_started"][0]["training_people"], places=6)
+                    self.assertAlmostEqual(
+                        epoch["seconds_left_at_most"],
+                        (5 - epoch["epoch"]) * epoch["seconds_an_epoch"], places=9)
+                finished = fields["model_finished"][0]
+                self.assertEqual((finished["status"], finished["epochs"]), ("completed", 5))
+                with open(os.path.join(self.path(engine), f"seed_78_fold_{fold}",
+                                       "outcome.json")) as file:
+                    self.assertEqual(finished["test_loss"], json.load(file)["test_loss"])
+            self.assertEqual(events[-2][1]["status"], "completed")
+        self.train("none", settings, "--folds", "0", "--events", "off")
+        self.assertFalse(os.path.exists(self.path("none/logs")))
+        self.train("refused", settings, "--folds", "9", code=2)
+        self.assertFalse(os.path.exists(self.path("refused")))
+
+    def test_events_of_an_interrupted_run_go_on_in_the_same_file(self):
+        settings = config(self.path("c.yaml"), epochs=400, patience=400, batch_size=10)
+        process = subprocess.Popen(self.words("out", settings, "--folds", "0"),
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        log = self.path("out/logs/events.jsonl")
+        while not os.path.exists(log):
+            time.sleep(0.02)
+        with open(log) as file:
+            while '"event":"epoch"' not in file.readline():
+                time.sleep(0.002)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(), 143)
+        stopped = self.events("out/logs/events.jsonl")
+        by_name = {name: fields for name, fields, _ in stopped}
+        self.assertEqual(by_name["model_finished"]["status"], "interrupted")
+        self.assertEqual((by_name["run_finished"]["status"], by_name["run_finished"]["signal"]),
+                         ("interrupted", 15))
+        self.train("out", settings, "--folds", "0", "--resume")
+        events = self.events("out/logs/events.jsonl")
+        self.assertEqual(events[:len(stopped)], stopped)
+        self.assertEqual(len({run for _, _, run in events}), 2)
+        epochs = [fields["epoch"] for name, fields, _ in events if name == "epoch"]
+        self.assertEqual(epochs, list(range(1, 401)))
+        self.train("out", settings, "--folds", "0", "--resume")
+        last = [fields for name, fields, _ in self.events("out/logs/events.jsonl")
+                if name == "model_finished"][-1]
+        self.assertEqual(last["status"], "finished_before")
+
+    def test_a_terminal_shows_a_line_for_every_model(self):
+        """Two models at once: their lines stand above each other and are redrawn in place, no
+        wider than the terminal. Elsewhere no control character is written."""
+        settings = config(self.path("c.yaml"), epochs=300, patience=300, batch_size=10)
+        main, other = pty.openpty()
+        fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+        process = subprocess.Popen(self.words("out", settings, "--folds", "0,1", "--jobs", "2"),
+                                   stdout=subprocess.PIPE, stderr=other)
+        os.close(other)
+        text = b""
+        while select.select([main], [], [], 60)[0]:
+            try:
+                piece = os.read(main, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not piece:
+                break
+            text += piece
+        os.close(main)
+        plain = process.stdout.read().decode()
+        process.stdout.close()
+        self.assertEqual(process.wait(), 0)
+        frames = [frame.split("\r\n") for frame in text.decode().split("\033[J")]
+        whole = [frame for frame in frames if len(frame) >= 3
+                 and frame[0].startswith("seed 78 fold 0  epoch ")
+                 and frame[1].startswith("seed 78 fold 1  epoch ")]
+        self.assertTrue(whole, text)
+        for frame in whole:
+            self.assertLess(max(len(line.split("\r")[0]) for line in frame), 60)
+            self.assertIn("epochs at most", frame[2])
+        self.assertIn("\r\033[2A", text.decode())  # from the third line back to the first
+        self.assertIn("seed 78 fold 1: 300 epochs, best", plain)
+        self.assertNotIn("\033", plain)
+        self.assertNotIn("\033", self.train("plain", settings, "--folds", "0"))
 
     def test_result_files_are_upstreams(self):
         reference = os.path.join(TINY, "train_dropout")

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 
 #include "ancestry/train/fold_source.h"
 #include "ancestry/train/model_run.h"
+#include "ancestry/train/train_events.h"
 #include "base/machine.h"
 
 namespace tallele {
@@ -20,6 +22,12 @@ constexpr double kFewSnps = 200;
 constexpr size_t kFewSteps = 5;
 constexpr int64_t kFewPeople = 10;
 constexpr double kSmallRate = 1e-3;
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 // Warns about settings that make trainings fail, once for each fold.
 class Advice {
@@ -109,6 +117,7 @@ class TrainingRun {
           CheckModelFolder(ModelFolder(request_.out, model.seed, model.fold), request_.resume));
     }
     TALLELE_TRY(PosixFileEnv().CreateFolders(request_.out));
+    TALLELE_TRY(OpenEvents());
     RunAll();
     if (cancel_.cancelled()) return Stopped();
     TrainSummary summary;
@@ -152,6 +161,14 @@ class TrainingRun {
     return {};
   }
 
+  // After everything that can refuse the run, so that a refused one leaves nothing.
+  Result<void> OpenEvents() {
+    if (request_.events.empty()) return {};
+    const std::string folder = std::filesystem::path(request_.events).parent_path().string();
+    if (!folder.empty()) TALLELE_TRY(PosixFileEnv().CreateFolders(folder));
+    return events_.Open(request_.events);
+  }
+
   void RunAll() {
     const int threads = request_.num_threads > 0 ? request_.num_threads : AvailableProcessors();
     const auto models = static_cast<int>(models_.size());
@@ -159,6 +176,7 @@ class TrainingRun {
     // An arena counts the thread that enters it.
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
                                     static_cast<size_t>(std::max(threads, jobs)));
+    TellRunStarted(request_, models_, jobs, events_);
     std::vector<std::thread> workers;
     for (int job = 0; job < jobs; ++job) {
       workers.emplace_back([this, jobs, threads] {
@@ -167,18 +185,22 @@ class TrainingRun {
       });
     }
     for (std::thread& worker : workers) worker.join();
+    TellRunFinished(models_, cancel_.signal_number(), SecondsSince(start_), events_);
   }
 
   void Work() {
     for (size_t next = next_model_++; next < models_.size(); next = next_model_++) {
       if (cancel_.cancelled()) return;
       ModelOutcome& model = models_[next];
+      const Clock::time_point start = Clock::now();
       auto outcome = Train(model);
       if (outcome.ok()) {
         model = std::move(*outcome);
       } else {
         model.error = std::move(outcome).error();
-        if (model.error->kind == ErrorKind::kInterrupted) continue;
+      }
+      TellModelFinished(model, SecondsSince(start), request_.regression, events_);
+      if (model.error && model.error->kind != ErrorKind::kInterrupted) {
         events_.Message(Severity::kWarning, fmt::format("Seed {}, fold {}: {}", model.seed,
                                                         model.fold, model.error->Message()));
       }
@@ -192,24 +214,19 @@ class TrainingRun {
     }
     const ModelTask task{request_,   config_,    source_->names_checksum(),
                          model.seed, model.fold, packages_};
-    const auto on_epoch = [&](const EpochRecord& record) { Report(model, record); };
+    TellModelStarted(model, *data, config_.epochs, events_);
+    TrainingPace pace;
+    pace.training_people = static_cast<int64_t>(data->rows[0].size());
+    pace.most_epochs = config_.epochs;
+    const auto on_epoch = [&](const EpochRecord& record) {
+      TellEpoch(model, record, request_.regression, pace, events_);
+      Report(model, record);
+    };
     return RunModel(task, data, on_epoch, events_, cancel_);
   }
 
   void Report(const ModelOutcome& model, const EpochRecord& r) {
     const int64_t done = ++epochs_done_;
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
-    const EventField fields[] = {{"seed", model.seed},
-                                 {"fold", model.fold},
-                                 {"epoch", r.epoch},
-                                 {"train_loss", r.train->loss},
-                                 {"train_accuracy", r.train->accuracy},
-                                 {"valid_loss", r.valid.loss},
-                                 {"valid_accuracy", r.valid.accuracy},
-                                 {"lr_aux", r.lr_aux},
-                                 {"lr_main", r.lr_main},
-                                 {"saved_best", r.saved_best}};
-    events_.Event("epoch", fields);
     events_.Message(Severity::kDetail,
                     fmt::format("seed {} fold {} epoch {}: training loss {:.5f}, validation loss "
                                 "{:.5f}, accuracy {:.2f} %{}",
@@ -218,7 +235,7 @@ class TrainingRun {
     events_.Progress({.unit = "epochs at most",
                       .done = done,
                       .total = config_.epochs * static_cast<int64_t>(models_.size()),
-                      .elapsed_seconds = elapsed.count(),
+                      .elapsed_seconds = SecondsSince(start_),
                       .final = false});
   }
 
@@ -231,7 +248,7 @@ class TrainingRun {
   }
 
   const TrainRequest& request_;
-  EventSink& events_;
+  TrainEvents events_;
   const CancelToken& cancel_;
   TrainConfig config_;
   std::vector<int64_t> seeds_;
@@ -239,7 +256,7 @@ class TrainingRun {
   std::vector<ModelOutcome> models_;
   std::atomic<size_t> next_model_{0};
   std::atomic<int64_t> epochs_done_{0};
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const Clock::time_point start_ = Clock::now();
   std::mutex packages_;
 };
 

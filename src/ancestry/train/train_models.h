@@ -22,8 +22,10 @@ struct TrainRequest {
   std::string embedding;    // empty: computed from the training people
   std::string bim;          // empty: `<dataset>.bim` if it is there
   std::string out;
-  std::vector<int64_t> seeds;  // empty: the configuration's
-  std::vector<int64_t> folds;  // empty: all
+  std::string events;               // file of JSON lines, appended to; empty: none
+  std::string version = "unknown";  // of the program, for the events
+  std::vector<int64_t> seeds;       // empty: the configuration's
+  std::vector<int64_t> folds;       // empty: all
   TrainEngine engine = TrainEngine::kDietnet;
   std::optional<InputKind> inputs;
   bool regression = false;
