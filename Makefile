@@ -2,11 +2,12 @@
 BUILD ?= build
 JOBS ?= 2
 
-.PHONY: help setup build test demo bench fuzz format clean
+.PHONY: help setup build test test-long demo bench fuzz format clean
 
 help:
 	@echo "make demo    install what is missing, build, scan a simulated cohort, call ancestry"
 	@echo "make test    install what is missing, build, run every test"
+	@echo "make test-long  hours: accuracy of the fast training engine against the faithful one"
 	@echo "make build   build build/bin/tallele"
 	@echo "make bench   measure scans beside their floor; writes docs/performance.md's table"
 	@echo "make fuzz    30 seconds of each fuzz target"
@@ -23,6 +24,9 @@ build: setup
 
 test: build
 	@ctest --test-dir $(BUILD) --output-on-failure -j$(JOBS)
+
+test-long: build
+	@ctest --test-dir $(BUILD) --output-on-failure --verbose -C Long -L long
 
 demo: build
 	@tools/demo.sh $(BUILD)/bin/tallele demo
