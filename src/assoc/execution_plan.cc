@@ -3,6 +3,7 @@
 #include <cstring>
 #include <span>
 
+#include "assoc/batch_inputs.h"
 #include "assoc/scan_plan.h"
 #include "base/format_number.h"
 #include "base/hashing.h"
@@ -307,7 +308,8 @@ Result<std::vector<InputFile>> DescribeInputs(const ScanRequest& request) {
     const bool sampled = role == "genotypes" && !request.safety.verify_inputs;
     TALLELE_ASSIGN(
         InputFile input,
-        DescribeInput(role, path, sampled ? DigestPolicy::kSampled : DigestPolicy::kWhole));
+        DescribeInput(role, path, sampled ? DigestPolicy::kSampled : DigestPolicy::kWhole,
+                      InputEnv(request)));
     described.push_back(std::move(input));
   }
   return described;

@@ -17,18 +17,6 @@ struct OpenedGenotypes {
   std::vector<SampleIdentity> samples;  // in file order
 };
 
-// Keeps the genotype file that was opened last, so that runs of one process index it once.
-class GenotypeCache {
- public:
-  // The kept source, if it was opened under this name and the file has not changed.
-  std::shared_ptr<const GenotypeSource> Find(const std::string& name) const;
-  void Keep(std::string name, std::shared_ptr<const GenotypeSource> source);
-
- private:
-  std::string name_;
-  std::shared_ptr<const GenotypeSource> source_;
-};
-
 // Opens the one genotype file that the request names, and its people: from --sample, else from
 // the file itself. Errors: none or several files named, no identities anywhere, numbers of people
 // that differ.

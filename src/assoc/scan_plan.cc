@@ -4,6 +4,7 @@
 #include <exception>
 #include <new>
 
+#include "assoc/batch_inputs.h"
 #include "assoc/execution_plan.h"
 #include "assoc/open_genotypes.h"
 #include "assoc/resume.h"
@@ -54,7 +55,8 @@ Result<void> SelectPlanVariants(PlannedScan& plan) {
   if (!request.range.empty()) {
     TALLELE_ASSIGN(wanted.window, ParseVariantWindow(request.range, request.num_autosomes));
   }
-  TALLELE_ASSIGN(plan.selection, SelectVariants(wanted, plan.source->variants()));
+  TALLELE_ASSIGN(plan.selection,
+                 SelectVariants(wanted, plan.source->variants(), InputEnv(request)));
   return {};
 }
 
@@ -128,8 +130,11 @@ Result<void> OpenPredictions(PlannedScan& plan, EventSink& events) {
   if (plan.request.ignore_pred) return {};
   std::vector<std::string> names;
   for (const TraitColumn& trait : plan.cohort.traits) names.push_back(trait.name);
+  LocoInputs inputs;
+  inputs.env = &InputEnv(plan.request);
+  if (plan.request.batch_inputs) inputs.indexes = &plan.request.batch_inputs->loco_indexes();
   TALLELE_ASSIGN(plan.loco, LocoPredictions::Open(plan.request.pred, names, plan.cohort.base_keys,
-                                                  plan.request.num_autosomes, events));
+                                                  plan.request.num_autosomes, events, inputs));
   for (size_t t = 0; t < plan.cohort.traits.size(); ++t) {
     TraitColumn& trait = plan.cohort.traits[t];
     if (trait.problem.empty() && !plan.loco->HasTrait(t)) {
@@ -149,7 +154,7 @@ Result<void> OpenNullFirth(PlannedScan& plan) {
   for (const TraitColumn& trait : plan.cohort.traits) names.push_back(trait.name);
   TALLELE_ASSIGN(plan.stored_null_firth,
                  StoredNullFirth::Open(request.use_null_firth, names, plan.basis.rank(),
-                                       request.num_autosomes));
+                                       request.num_autosomes, InputEnv(request)));
   return {};
 }
 
@@ -221,8 +226,8 @@ Result<void> NoteInputs(PlannedScan& plan) {
   if (plan.inputs.empty() || plan.inputs.front().role != "genotypes") return {};
   plan.genotypes = plan.inputs.front();
   if (plan.request.safety.verify_inputs) {
-    TALLELE_ASSIGN(plan.genotypes,
-                   DescribeInput("genotypes", plan.genotypes.path, DigestPolicy::kSampled));
+    TALLELE_ASSIGN(plan.genotypes, DescribeInput("genotypes", plan.genotypes.path,
+                                                 DigestPolicy::kSampled, InputEnv(plan.request)));
   }
   return {};
 }
@@ -233,7 +238,7 @@ Result<void> NoteTraitFile(PlannedScan& plan, std::string role, const std::strin
   InputFile input;
   input.role = std::move(role);
   input.path = AbsolutePath(path);
-  TALLELE_ASSIGN(input.identity, PosixFileEnv().Identity(path));
+  TALLELE_ASSIGN(input.identity, InputEnv(plan.request).Identity(path));
   input.sha256 = std::move(fingerprint);
   input.policy = "whole";
   plan.inputs.push_back(std::move(input));
@@ -267,7 +272,8 @@ Result<std::unique_ptr<ScanPlan>> MakePlan(const ScanRequest& request, EventSink
   plan->samples = std::move(opened.samples);
   TALLELE_TRY(SetTests(*plan));
   TALLELE_TRY(SelectPlanVariants(*plan));
-  TALLELE_ASSIGN(plan->cohort, LoadCohort(request.cohort, plan->samples, events));
+  TALLELE_ASSIGN(plan->cohort,
+                 LoadCohort(request.cohort, plan->samples, events, InputEnv(request)));
   TALLELE_TRY(OpenPredictions(*plan, events));
   plan->num_covariates_asked = plan->cohort.covariate_names.size();
   TALLELE_ASSIGN(plan->basis,
@@ -283,7 +289,7 @@ Result<std::unique_ptr<ScanPlan>> MakePlan(const ScanRequest& request, EventSink
   for (const size_t t : plan->traits) names.push_back(plan->cohort.traits[t].name);
   TALLELE_TRY(CheckOutputs(plan->output, names));
   TALLELE_TRY(NoteTraitFiles(*plan));
-  TALLELE_TRY(CheckInputsUnchanged(plan->inputs));
+  TALLELE_TRY(CheckInputsUnchanged(plan->inputs, InputEnv(request)));
   PlanTraits(*plan);
   TALLELE_TRY(CheckResume(*plan, events));
   for (const std::string& path : FilesToReplace(plan->output, names)) {

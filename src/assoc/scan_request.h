@@ -18,7 +18,7 @@ enum class OutputFormat { kParquet, kRegenie, kBoth };
 // What to do with a run folder that holds results.
 enum class ExistingRun { kRefuse, kResume, kOverwrite };
 
-class GenotypeCache;
+class BatchInputs;
 
 // What a run tells machines about itself, inside its folder.
 enum class Telemetry { kOff, kProgress, kProfile };
@@ -34,7 +34,9 @@ struct RunSafety {
 
   // Set by tests alone.
   size_t variants_per_part = kVariantsPerPart;
-  FileEnv* env = nullptr;  // of everything in the run folder; null: the operating system's
+  // Of everything in the run folder and, outside a batch, of the inputs; null: the operating
+  // system's.
+  FileEnv* env = nullptr;
 };
 
 // Everything that a user can say about a scan (REGENIE's step 2). Plain data: made by
@@ -87,7 +89,7 @@ struct ScanRequest {
   size_t block_size = 0;  // 0: from memory
   int threads = 0;        // 0: all
 
-  std::shared_ptr<GenotypeCache> genotype_cache;  // of a batch; may be null
+  std::shared_ptr<BatchInputs> batch_inputs;  // null: this run is none of a batch
 
   RunSafety safety;
 };

@@ -37,8 +37,8 @@ std::string BesideList(const std::string& list, std::string_view path) {
   return (std::filesystem::path(list).parent_path() / named).string();
 }
 
-Result<std::map<std::string, std::string>> ReadList(const std::string& list) {
-  TALLELE_ASSIGN(const auto reader, LineReader::Open(list));
+Result<std::map<std::string, std::string>> ReadList(const std::string& list, FileEnv& env) {
+  TALLELE_ASSIGN(const auto reader, LineReader::Open(list, env));
   std::map<std::string, std::string> paths;
   std::string_view line;
   while (true) {
@@ -91,8 +91,9 @@ Result<std::vector<double>> ParseCoefficients(std::span<const std::string_view> 
   return coefficients;
 }
 
-Result<NullFirthRows> ReadRows(const std::string& path, size_t rank, int num_autosomes) {
-  TALLELE_ASSIGN(const auto reader, LineReader::Open(path));
+Result<NullFirthRows> ReadRows(const std::string& path, size_t rank, int num_autosomes,
+                               FileEnv& env) {
+  TALLELE_ASSIGN(const auto reader, LineReader::Open(path, env));
   NullFirthRows rows;
   std::string_view line;
   while (true) {
@@ -187,9 +188,9 @@ std::vector<double> RegenieBasis::ToBasis(std::span<const double> coefficients) 
 
 Result<StoredNullFirth> StoredNullFirth::Open(const std::string& list,
                                               std::span<const std::string> traits, size_t rank,
-                                              int num_autosomes) {
+                                              int num_autosomes, FileEnv& env) {
   using PathMap = std::map<std::string, std::string>;
-  TALLELE_ASSIGN(const PathMap paths, ReadList(list));
+  TALLELE_ASSIGN(const PathMap paths, ReadList(list, env));
   StoredNullFirth stored;
   stored.traits_.resize(traits.size());
   for (size_t t = 0; t < traits.size(); ++t) {
@@ -197,7 +198,7 @@ Result<StoredNullFirth> StoredNullFirth::Open(const std::string& list,
     if (path == paths.end()) continue;
     Trait& trait = stored.traits_[t];
     trait.path = path->second;
-    TALLELE_ASSIGN(trait.rows, ReadRows(trait.path, rank, num_autosomes));
+    TALLELE_ASSIGN(trait.rows, ReadRows(trait.path, rank, num_autosomes, env));
     trait.fingerprint = Sha256Hex(TextOf(trait.rows));
   }
   return stored;

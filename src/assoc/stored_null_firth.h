@@ -44,7 +44,8 @@ class StoredNullFirth {
   // are not read. Errors: a line that is none, a trait or chromosome twice, another number of
   // coefficients than `rank` (they belong to other covariates).
   static Result<StoredNullFirth> Open(const std::string& list, std::span<const std::string> traits,
-                                      size_t rank, int num_autosomes);
+                                      size_t rank, int num_autosomes,
+                                      FileEnv& env = PosixFileEnv());
 
   // Of trait `trait` on a chromosome; empty: the files have none.
   std::span<const double> Find(size_t trait, int chromosome_code) const;

@@ -1,16 +1,19 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "base/aligned_buffer.h"
 #include "base/atomic_file.h"
 #include "base/format_number.h"
 #include "base/hashing.h"
+#include "base/kept_file_env.h"
 #include "base/parse_number.h"
 #include "base/random.h"
 #include "base/text_reader.h"
@@ -107,6 +110,36 @@ TEST(AlignedBuffer, StartsOnCacheLinesAndKeepsItsRoom) {
   EXPECT_EQ(buffer.data()[(size_t{5} << 20) - 1], std::byte{0});
 }
 
+// Counts what is opened, and gives at most `most` bytes a call.
+class SlowFileEnv final : public ForwardingFileEnv {
+ public:
+  explicit SlowFileEnv(size_t most = SIZE_MAX) : ForwardingFileEnv(PosixFileEnv()), most_(most) {}
+
+  Result<std::unique_ptr<ReadableFile>> OpenToRead(const std::string& path) override {
+    ++opened[path];
+    TALLELE_ASSIGN(auto file, base().OpenToRead(path));
+    return std::unique_ptr<ReadableFile>(new File(std::move(file), most_));
+  }
+
+  std::map<std::string, int> opened;
+
+ private:
+  class File final : public ReadableFile {
+   public:
+    File(std::unique_ptr<ReadableFile> file, size_t most) : file_(std::move(file)), most_(most) {}
+    Result<size_t> ReadSome(uint64_t offset, std::span<std::byte> out) const override {
+      return file_->ReadSome(offset, out.first(std::min(out.size(), most_)));
+    }
+    Result<FileIdentity> Identity() const override { return file_->Identity(); }
+    const std::string& path() const override { return file_->path(); }
+
+   private:
+    std::unique_ptr<ReadableFile> file_;
+    size_t most_;
+  };
+  const size_t most_;
+};
+
 class TextFiles : public testing::Test {
  protected:
   std::string Write(const std::string& name, const std::string& text) {
@@ -114,8 +147,8 @@ class TextFiles : public testing::Test {
     std::ofstream(path, std::ios::binary) << text;
     return path;
   }
-  std::vector<std::string> Lines(const std::string& path) {
-    auto reader = LineReader::Open(path);
+  std::vector<std::string> Lines(const std::string& path, FileEnv& env = PosixFileEnv()) {
+    auto reader = LineReader::Open(path, env);
     EXPECT_TRUE(reader.ok());
     std::vector<std::string> lines;
     std::string_view line;
@@ -155,6 +188,77 @@ TEST_F(TextFiles, ACutGzipFileIsAnErrorThatNamesIt) {
   const auto lines = Lines(path);
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_NE(lines[0].find(path), std::string::npos) << lines[0];
+}
+
+// Members as bgzip writes them, one of which is empty, and zeros as tapes append them; each is read
+// to its end whatever a call gives.
+TEST_F(TextFiles, GzipMembersAreReadThroughAndPaddingIsLeftAlone) {
+  const std::string one = (dir_.path() / "one.gz").string();
+  std::string bytes;
+  for (const char* text : {"first\nsec", "", "ond\nlast"}) {
+    gzFile file = gzopen(one.c_str(), "wb");
+    gzputs(file, text);
+    gzclose(file);
+    bytes += ReadWholeFile(one);
+  }
+  const std::vector<std::string> expected = {"first", "second", "last"};
+  for (const size_t padding : {0, 1, 600}) {
+    const std::string path = Write("all.gz", bytes + std::string(padding, '\0'));
+    EXPECT_EQ(Lines(path), expected) << padding;
+    SlowFileEnv slow(1);
+    EXPECT_EQ(Lines(path, slow), expected) << padding;
+  }
+  SlowFileEnv slow(1);
+  EXPECT_EQ(Lines(Write("plain", "\x1f\nfirst\n"), slow),
+            (std::vector<std::string>{"\x1f", "first"}));
+}
+
+// The checksum at the end of a member is looked at.
+TEST_F(TextFiles, AFlippedByteOfAGzipFileIsAnError) {
+  const std::string path = (dir_.path() / "a.gz").string();
+  gzFile file = gzopen(path.c_str(), "wb");
+  for (int i = 0; i < 300; ++i) gzprintf(file, "line %d %d\n", i, i * i);
+  gzclose(file);
+  const std::string whole = ReadWholeFile(path);
+  for (const size_t at : {whole.size() / 2, whole.size() - 6}) {
+    std::string flipped = whole;
+    flipped[at] = static_cast<char>(flipped[at] ^ 4);
+    const auto lines = Lines(Write("b.gz", flipped));
+    ASSERT_EQ(lines.size(), 1u) << at;
+    EXPECT_NE(lines[0].find("damaged or cut short"), std::string::npos) << lines[0];
+  }
+}
+
+TEST_F(TextFiles, KeptFilesAreOpenedOnceAndAgainWhenTheyChange) {
+  const std::string path = Write("table", "one\n");
+  const std::string other = Write("other", "alone\n");
+  std::filesystem::create_symlink(path, dir_.path() / "link");
+  const std::string link = (dir_.path() / "link").string();
+  SlowFileEnv counting;
+  KeptFileEnv env(counting, 1000);
+  for (const std::string& user : {path, link, other}) env.Expect(user);
+  EXPECT_EQ(Lines(path, env), std::vector<std::string>{"one"});
+  EXPECT_EQ(Lines(link, env), std::vector<std::string>{"one"});
+  EXPECT_EQ(counting.opened[path] + counting.opened[link], 1);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(Lines(other, env), std::vector<std::string>{"alone"});
+  EXPECT_EQ(counting.opened[other], 2) << "one user alone expects it";
+  Write("table", "two\n");
+  EXPECT_EQ(Lines(link, env), std::vector<std::string>{"two"});
+  EXPECT_EQ(Lines(path, env), std::vector<std::string>{"two"});
+  EXPECT_EQ(counting.opened[path] + counting.opened[link], 2);
+}
+
+TEST_F(TextFiles, KeptFilesMakeRoomForEachOther) {
+  SlowFileEnv counting;
+  KeptFileEnv env(counting, 25);
+  const std::string a = Write("a", "aaaaaaaaa\n"), b = Write("b", "bbbbbbbbb\n"),
+                    c = Write("c", "ccccccccc\n"), large = Write("large", std::string(26, 'x'));
+  for (const std::string& path : {a, b, c, large, a, b, c, large}) env.Expect(path);
+  for (const std::string& path : {a, b, a, c, a, large, large, b}) Lines(path, env);
+  EXPECT_EQ(counting.opened[a], 1);
+  EXPECT_EQ(counting.opened[b], 2) << "it was not asked for longest when c came";
+  EXPECT_EQ(counting.opened[c], 1);
+  EXPECT_EQ(counting.opened[large], 2);
 }
 
 // A binary file given as a table by mistake must end in an error, not in all memory taken.

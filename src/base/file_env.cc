@@ -25,26 +25,14 @@ class PosixReadableFile final : public ReadableFile {
       : descriptor_(descriptor), path_(std::move(path)) {}
   ~PosixReadableFile() override { close(descriptor_); }
 
-  Result<void> ReadAt(uint64_t offset, std::span<std::byte> out) const override {
-    size_t done = 0;
-    while (done < out.size()) {
-      const ssize_t got = pread(descriptor_, out.data() + done, out.size() - done,
-                                static_cast<off_t>(offset + done));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) {
-        return IoError("cannot read at byte " + std::to_string(offset + done), path_, errno);
-      }
-      if (got == 0) {
-        Error error =
-            InputError("the file ends too early", path_ + ", byte " + std::to_string(offset + done),
-                       "The file is cut short; copy or make it again.");
-        error.expected = std::to_string(out.size() - done) + " more bytes";
-        error.found = "the end of the file";
-        return error;
-      }
-      done += static_cast<size_t>(got);
+  Result<size_t> ReadSome(uint64_t offset, std::span<std::byte> out) const override {
+    while (true) {
+      ssize_t got = pread(descriptor_, out.data(), out.size(), static_cast<off_t>(offset));
+      if (got < 0 && errno == ESPIPE) got = read(descriptor_, out.data(), out.size());
+      if (got >= 0) return static_cast<size_t>(got);
+      if (errno == EINTR) continue;
+      return IoError("cannot read at byte " + std::to_string(offset), path_, errno);
     }
-    return {};
   }
 
   Result<FileIdentity> Identity() const override {
@@ -191,34 +179,58 @@ class FaultWritableFile final : public WritableFile {
 
 }  // namespace
 
+Result<void> ReadableFile::ReadAt(uint64_t offset, std::span<std::byte> out) const {
+  size_t done = 0;
+  while (done < out.size()) {
+    TALLELE_ASSIGN(const size_t got, ReadSome(offset + done, out.subspan(done)));
+    if (got == 0) {
+      Error error =
+          InputError("the file ends too early", path() + ", byte " + std::to_string(offset + done),
+                     "The file is cut short; copy or make it again.");
+      error.expected = std::to_string(out.size() - done) + " more bytes";
+      error.found = "the end of the file";
+      return error;
+    }
+    done += got;
+  }
+  return {};
+}
+
 FileEnv& PosixFileEnv() {
   static PosixEnv env;
   return env;
 }
 
-Result<std::unique_ptr<ReadableFile>> FaultFileEnv::OpenToRead(const std::string& path) {
+Result<std::unique_ptr<ReadableFile>> ForwardingFileEnv::OpenToRead(const std::string& path) {
   return base_.OpenToRead(path);
 }
-Result<std::unique_ptr<WritableFile>> FaultFileEnv::OpenToWrite(const std::string& path) {
-  TALLELE_ASSIGN(auto file, base_.OpenToWrite(path));
-  return std::unique_ptr<WritableFile>(new FaultWritableFile(std::move(file), path, *this));
+Result<std::unique_ptr<WritableFile>> ForwardingFileEnv::OpenToWrite(const std::string& path) {
+  return base_.OpenToWrite(path);
 }
-Result<FileIdentity> FaultFileEnv::Identity(const std::string& path) {
+Result<FileIdentity> ForwardingFileEnv::Identity(const std::string& path) {
   return base_.Identity(path);
+}
+Result<void> ForwardingFileEnv::Rename(const std::string& from, const std::string& to) {
+  return base_.Rename(from, to);
+}
+Result<void> ForwardingFileEnv::Remove(const std::string& path) { return base_.Remove(path); }
+Result<void> ForwardingFileEnv::RemoveFolder(const std::string& folder) {
+  return base_.RemoveFolder(folder);
+}
+Result<void> ForwardingFileEnv::SyncFolder(const std::string& folder) {
+  return base_.SyncFolder(folder);
+}
+Result<void> ForwardingFileEnv::CreateFolders(const std::string& folder) {
+  return base_.CreateFolders(folder);
+}
+
+Result<std::unique_ptr<WritableFile>> FaultFileEnv::OpenToWrite(const std::string& path) {
+  TALLELE_ASSIGN(auto file, base().OpenToWrite(path));
+  return std::unique_ptr<WritableFile>(new FaultWritableFile(std::move(file), path, *this));
 }
 Result<void> FaultFileEnv::Rename(const std::string& from, const std::string& to) {
   if (Count(renames_, fail_rename_from)) return IoError("cannot rename to", to, EIO);
-  return base_.Rename(from, to);
-}
-Result<void> FaultFileEnv::Remove(const std::string& path) { return base_.Remove(path); }
-Result<void> FaultFileEnv::RemoveFolder(const std::string& folder) {
-  return base_.RemoveFolder(folder);
-}
-Result<void> FaultFileEnv::SyncFolder(const std::string& folder) {
-  return base_.SyncFolder(folder);
-}
-Result<void> FaultFileEnv::CreateFolders(const std::string& folder) {
-  return base_.CreateFolders(folder);
+  return base().Rename(from, to);
 }
 
 std::string FolderOf(const std::string& path) {

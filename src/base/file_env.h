@@ -27,7 +27,10 @@ class ReadableFile {
  public:
   virtual ~ReadableFile() = default;
   // Exactly `out.size()` bytes at `offset`, or an error that names the file and the byte.
-  virtual Result<void> ReadAt(uint64_t offset, std::span<std::byte> out) const = 0;
+  Result<void> ReadAt(uint64_t offset, std::span<std::byte> out) const;
+  // The bytes at `offset` that one call gives: at most `out.size()`, 0 only at the end of the file.
+  // What has no offsets (a pipe) is read on from where the last call ended.
+  virtual Result<size_t> ReadSome(uint64_t offset, std::span<std::byte> out) const = 0;
   virtual Result<FileIdentity> Identity() const = 0;
   virtual const std::string& path() const = 0;
 };
@@ -60,15 +63,10 @@ class FileEnv {
 // The operating system's files.
 FileEnv& PosixFileEnv();
 
-// Passes everything on to `base`, but lets chosen calls fail as a full disk would.
-class FaultFileEnv final : public FileEnv {
+// Passes everything on to `base`, which must outlive it: for environments that change a part.
+class ForwardingFileEnv : public FileEnv {
  public:
-  explicit FaultFileEnv(FileEnv& base) : base_(base) {}
-
-  // 0-based number of the call from which on every call of the kind fails; -1: never.
-  int fail_append_from = -1;
-  int fail_sync_from = -1;
-  int fail_rename_from = -1;
+  explicit ForwardingFileEnv(FileEnv& base) : base_(base) {}
 
   Result<std::unique_ptr<ReadableFile>> OpenToRead(const std::string& path) override;
   Result<std::unique_ptr<WritableFile>> OpenToWrite(const std::string& path) override;
@@ -79,6 +77,26 @@ class FaultFileEnv final : public FileEnv {
   Result<void> SyncFolder(const std::string& folder) override;
   Result<void> CreateFolders(const std::string& folder) override;
 
+ protected:
+  FileEnv& base() const { return base_; }
+
+ private:
+  FileEnv& base_;
+};
+
+// Lets chosen calls fail as a full disk would.
+class FaultFileEnv final : public ForwardingFileEnv {
+ public:
+  using ForwardingFileEnv::ForwardingFileEnv;
+
+  // 0-based number of the call from which on every call of the kind fails; -1: never.
+  int fail_append_from = -1;
+  int fail_sync_from = -1;
+  int fail_rename_from = -1;
+
+  Result<std::unique_ptr<WritableFile>> OpenToWrite(const std::string& path) override;
+  Result<void> Rename(const std::string& from, const std::string& to) override;
+
   // For the files that it opens: counts a call and says whether it fails.
   bool CountAppend() { return Count(appends_, fail_append_from); }
   bool CountSync() { return Count(syncs_, fail_sync_from); }
@@ -86,7 +104,6 @@ class FaultFileEnv final : public FileEnv {
  private:
   static bool Count(int& calls, int from) { return from >= 0 && calls++ >= from; }
 
-  FileEnv& base_;
   int appends_ = 0;
   int syncs_ = 0;
   int renames_ = 0;

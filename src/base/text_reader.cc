@@ -1,41 +1,143 @@
 #include "base/text_reader.h"
 
-#include <sys/stat.h>
 #include <zlib.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <cstring>
+#include <new>
+#include <span>
 
 namespace tallele {
 namespace {
 
 constexpr size_t kChunk = size_t{1} << 18;
-constexpr unsigned kInflateBuffer = 1u << 17;
+constexpr size_t kStoredChunk = size_t{1} << 17;
 // A line of a prediction file has about ten bytes for each person. A binary file given by mistake
 // may have no line end at all and must not fill the memory.
 constexpr size_t kMaxLine = size_t{256} << 20;
 
-gzFile AsGz(void* stream) { return static_cast<gzFile>(stream); }
-
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+
+bool BeginsGzip(std::span<const char> bytes) {
+  return bytes.size() >= 2 && bytes[0] == '\x1f' && bytes[1] == '\x8b';
+}
+
+std::span<std::byte> Bytes(std::span<char> text) { return std::as_writable_bytes(text); }
 
 }  // namespace
 
-Result<std::unique_ptr<LineReader>> LineReader::Open(const std::string& path) {
-  struct stat status{};
-  if (stat(path.c_str(), &status) != 0) return IoError("cannot open the file", path, errno);
-  if (S_ISDIR(status.st_mode)) return IoError("cannot read a folder as text", path, EISDIR);
-  std::unique_ptr<LineReader> reader(new LineReader);
-  reader->path_ = path;
-  reader->stream_ = gzopen(path.c_str(), "rb");
-  if (reader->stream_ == nullptr) return IoError("cannot open the file", path, errno);
-  gzbuffer(AsGz(reader->stream_), kInflateBuffer);
-  reader->buffer_.resize(kChunk);
+// Inflates the members of a gzip file, one after the other as they are stored. What follows the
+// last one and is none (padding) is left alone, as gzip does.
+class LineReader::Gunzip {
+ public:
+  // `head`: bytes of the file that were read already.
+  Gunzip(const ReadableFile& file, std::span<const char> head)
+      : file_(file), stored_(head.begin(), head.end()), offset_(head.size()) {
+    // 16: a gzip header with its checksum, as no other form is meant.
+    if (inflateInit2(&stream_, 15 + 16) != Z_OK) throw std::bad_alloc();
+    Offer();
+  }
+  ~Gunzip() { inflateEnd(&stream_); }
+  Gunzip(const Gunzip&) = delete;
+  Gunzip& operator=(const Gunzip&) = delete;
+
+  // The number of inflated bytes; 0 at the end.
+  Result<size_t> Read(std::span<char> out) {
+    stream_.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream_.avail_out = static_cast<uInt>(out.size());
+    while (stream_.avail_out == out.size()) {
+      if (!inside_member_) {
+        TALLELE_ASSIGN(const bool more, BeginMember());
+        if (!more) return size_t{0};
+      }
+      if (stream_.avail_in == 0) {
+        TALLELE_ASSIGN(const bool more, ReadStored());
+        if (!more) return Damaged("the file ends inside the compressed data");
+      }
+      const int code = inflate(&stream_, Z_NO_FLUSH);
+      if (code == Z_STREAM_END) inside_member_ = false;
+      if (code == Z_MEM_ERROR) throw std::bad_alloc();
+      if (code == Z_DATA_ERROR || code == Z_NEED_DICT || code == Z_STREAM_ERROR) {
+        return Damaged(stream_.msg != nullptr ? stream_.msg : "data that cannot be inflated");
+      }
+    }
+    return out.size() - stream_.avail_out;
+  }
+
+ private:
+  void Offer() {
+    stream_.next_in = reinterpret_cast<Bytef*>(stored_.data());
+    stream_.avail_in = static_cast<uInt>(stored_.size());
+  }
+
+  // Adds stored bytes to those that are not inflated yet; false at the end of the file.
+  Result<bool> ReadStored() {
+    const size_t left = stream_.avail_in;
+    stored_.erase(stored_.begin(), stored_.end() - static_cast<std::ptrdiff_t>(left));
+    stored_.resize(left + kStoredChunk);
+    TALLELE_ASSIGN(const size_t got,
+                   file_.ReadSome(offset_, Bytes(std::span(stored_)).subspan(left)));
+    offset_ += got;
+    stored_.resize(left + got);
+    Offer();
+    return got > 0;
+  }
+
+  Result<bool> BeginMember() {
+    while (stream_.avail_in < 2) {
+      TALLELE_ASSIGN(const bool more, ReadStored());
+      if (!more) return false;
+    }
+    if (!BeginsGzip({reinterpret_cast<const char*>(stream_.next_in), stream_.avail_in}))
+      return false;
+    if (inflateReset(&stream_) != Z_OK) return Damaged("data that cannot be inflated");
+    inside_member_ = true;
+    return true;
+  }
+
+  Error Damaged(std::string found) const {
+    Error error =
+        InputError("the compressed data is damaged or cut short",
+                   file_.path() + ", compressed byte " + std::to_string(offset_ - stream_.avail_in),
+                   "Copy or make the file again.");
+    error.found = std::move(found);
+    return error;
+  }
+
+  const ReadableFile& file_;
+  std::vector<char> stored_;
+  uint64_t offset_;
+  z_stream stream_{};
+  bool inside_member_ = false;
+};
+
+LineReader::LineReader(std::unique_ptr<ReadableFile> file)
+    : file_(std::move(file)), path_(file_->path()), buffer_(kChunk) {}
+
+LineReader::~LineReader() = default;
+
+Result<std::unique_ptr<LineReader>> LineReader::Open(const std::string& path, FileEnv& env) {
+  TALLELE_ASSIGN(auto file, env.OpenToRead(path));
+  std::unique_ptr<LineReader> reader(new LineReader(std::move(file)));
+  TALLELE_TRY(reader->TellForm());
   return reader;
 }
 
-LineReader::~LineReader() {
-  if (stream_ != nullptr) gzclose_r(AsGz(stream_));
+// Reads the first bytes, which say whether the file is compressed.
+Result<void> LineReader::TellForm() {
+  while (offset_ < 2) {
+    TALLELE_ASSIGN(const size_t got,
+                   file_->ReadSome(offset_, Bytes(std::span(buffer_)).subspan(offset_)));
+    if (got == 0) break;
+    offset_ += got;
+  }
+  const std::span<const char> head(buffer_.data(), offset_);
+  if (BeginsGzip(head)) {
+    gunzip_ = std::make_unique<Gunzip>(*file_, head);
+  } else {
+    end_ = head.size();
+  }
+  return {};
 }
 
 std::string LineReader::Where() const { return path_ + ", line " + std::to_string(line_number_); }
@@ -53,22 +155,17 @@ Result<bool> LineReader::Fill() {
                       "Check that this is a text file.");
   }
   if (end_ == buffer_.size()) buffer_.resize(buffer_.size() * 2);
-  const size_t room = std::min(buffer_.size() - end_, size_t{1} << 30);
-  const int got = gzread(AsGz(stream_), buffer_.data() + end_, static_cast<unsigned>(room));
-  if (got > 0) {
-    end_ += static_cast<size_t>(got);
-    return true;
+  const std::span<char> room = std::span(buffer_).subspan(end_);
+  size_t got = 0;
+  if (gunzip_ != nullptr) {
+    TALLELE_ASSIGN(got, gunzip_->Read(room));
+  } else {
+    TALLELE_ASSIGN(got, file_->ReadSome(offset_, Bytes(room)));
+    offset_ += got;
   }
-  at_end_ = true;
-  int code = Z_OK;
-  const char* text = gzerror(AsGz(stream_), &code);
-  if (code == Z_OK || code == Z_STREAM_END) return false;
-  if (code == Z_ERRNO) return IoError("cannot read the file", path_, errno);
-  Error error = InputError("the compressed data is damaged or cut short",
-                           path_ + ", compressed byte " + std::to_string(gzoffset(AsGz(stream_))),
-                           "Copy or make the file again.");
-  error.found = text;
-  return error;
+  at_end_ = got == 0;
+  end_ += got;
+  return !at_end_;
 }
 
 Result<bool> LineReader::Next(std::string_view* line) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/file_env.h"
 #include "base/result.h"
 
 namespace tallele {
@@ -16,7 +17,8 @@ namespace tallele {
 // mark at the start and a carriage return at the end of a line are dropped.
 class LineReader {
  public:
-  static Result<std::unique_ptr<LineReader>> Open(const std::string& path);
+  static Result<std::unique_ptr<LineReader>> Open(const std::string& path,
+                                                  FileEnv& env = PosixFileEnv());
   ~LineReader();
 
   // The next line without its end, valid until the next call; false at the end of the file.
@@ -29,11 +31,16 @@ class LineReader {
   std::string Where() const;
 
  private:
-  LineReader() = default;
+  class Gunzip;
+
+  explicit LineReader(std::unique_ptr<ReadableFile> file);
+  Result<void> TellForm();
   Result<bool> Fill();
 
+  std::unique_ptr<ReadableFile> file_;
   std::string path_;
-  void* stream_ = nullptr;  // gzFile
+  uint64_t offset_ = 0;             // of the next stored byte
+  std::unique_ptr<Gunzip> gunzip_;  // of a compressed file
   std::vector<char> buffer_;
   size_t begin_ = 0;
   size_t end_ = 0;

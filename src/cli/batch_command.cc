@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "assoc/open_genotypes.h"
+#include "assoc/batch_inputs.h"
 #include "base/machine.h"
 #include "cli/commands.h"
 #include "cli/run_regenie.h"
@@ -26,7 +26,8 @@ constexpr char kHelp[] =
     "anything starts; their outputs must lie apart, and what concerns the whole process (threads,\n"
     "device, what is printed) must be the same. Runs in order and stops at the first that fails "
     "or\n"
-    "is interrupted; what ended before stays. Neighbours with one genotype file index it once.\n\n"
+    "is interrupted; what ended before stays. Files that several runs name (tables, lists,\n"
+    "genotypes with their index, predictions) are read once, and again only if they change.\n\n"
     "Exit codes: that of the run that stopped the batch, else 3 if some trait was not analysed.\n";
 
 struct Entry {
@@ -153,7 +154,8 @@ Result<void> CheckProcessSettings(const std::vector<Entry>& entries) {
 }
 
 int RunEntries(std::vector<Entry> entries, const CancelToken& cancel) {
-  const auto cache = std::make_shared<GenotypeCache>();
+  const auto inputs = std::make_shared<BatchInputs>();
+  for (const Entry& entry : entries) inputs->Expect(entry.options.settings.scan);
   int code = kExitSuccess;
   for (size_t i = 0; i < entries.size(); ++i) {
     Entry& entry = entries[i];
@@ -161,7 +163,7 @@ int RunEntries(std::vector<Entry> entries, const CancelToken& cancel) {
       fmt::print("{}Run {} of {}: {}\n", i == 0 ? "" : "\n", i + 1, entries.size(), entry.config);
       std::fflush(stdout);
     }
-    entry.options.settings.scan.genotype_cache = cache;
+    entry.options.settings.scan.batch_inputs = inputs;
     const std::string words[] = {"--config", entry.config};
     const int one = RunRegenie(words, std::move(entry.options), cancel);
     if (one == kExitPartial) {

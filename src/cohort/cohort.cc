@@ -19,11 +19,11 @@ namespace {
 // File positions that the --keep or --remove files name.
 Result<std::vector<bool>> ListedPeople(const std::vector<std::string>& files,
                                        const SampleLookup& lookup, size_t num_samples,
-                                       EventSink& events) {
+                                       EventSink& events, FileEnv& env) {
   std::vector<bool> listed(num_samples, false);
   size_t unknown = 0;
   for (const std::string& path : files) {
-    TALLELE_ASSIGN(const auto people, ReadPeopleList(path));
+    TALLELE_ASSIGN(const auto people, ReadPeopleList(path, env));
     for (const auto& [fid, iid] : people) {
       const auto position = lookup.Find(fid, iid);
       if (position) {
@@ -45,7 +45,7 @@ Result<std::vector<bool>> ListedPeople(const std::vector<std::string>& files,
 Result<std::vector<bool>> FilterPeople(const CohortRequest& request,
                                        std::span<const SampleIdentity> samples,
                                        const SampleLookup& lookup, CohortCounts& counts,
-                                       EventSink& events) {
+                                       EventSink& events, FileEnv& env) {
   if (!request.keep_files.empty() && !request.remove_files.empty()) {
     return UsageError("--keep and --remove exclude each other", "Give one of them.");
   }
@@ -54,7 +54,7 @@ Result<std::vector<bool>> FilterPeople(const CohortRequest& request,
   if (keep || !request.remove_files.empty()) {
     TALLELE_ASSIGN(const std::vector<bool> listed,
                    ListedPeople(keep ? request.keep_files : request.remove_files, lookup,
-                                samples.size(), events));
+                                samples.size(), events, env));
     for (size_t i = 0; i < samples.size(); ++i) {
       left[i] = listed[i] == keep;
       if (!left[i]) ++(keep ? counts.not_kept : counts.removed);
@@ -236,18 +236,19 @@ Error NobodyLeft(const CohortRequest& request, const CohortCounts& counts) {
 }  // namespace
 
 Result<Cohort> LoadCohort(const CohortRequest& request, std::span<const SampleIdentity> samples,
-                          EventSink& events) {
+                          EventSink& events, FileEnv& env) {
   Cohort cohort;
   CohortCounts& counts = cohort.counts;
   counts.genotyped = samples.size();
   TALLELE_ASSIGN(const SampleLookup lookup, SampleLookup::Make(samples));
-  TALLELE_ASSIGN(std::vector<bool> left, FilterPeople(request, samples, lookup, counts, events));
-  TALLELE_ASSIGN(TraitTable traits, ReadTraits(request, lookup, samples.size(), events));
+  TALLELE_ASSIGN(std::vector<bool> left,
+                 FilterPeople(request, samples, lookup, counts, events, env));
+  TALLELE_ASSIGN(TraitTable traits, ReadTraits(request, lookup, samples.size(), events, env));
   CovariateTable covariates;
   const bool has_covariates = !request.covar_file.empty();
   if (has_covariates) {
     TALLELE_ASSIGN(covariates,
-                   ReadCovariates(request, traits.names, lookup, samples.size(), events));
+                   ReadCovariates(request, traits.names, lookup, samples.size(), events, env));
   }
   counts.pheno_rows_not_genotyped = traits.rows_not_genotyped;
   counts.covar_rows_not_genotyped = covariates.rows_not_genotyped;

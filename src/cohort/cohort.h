@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/event_sink.h"
+#include "base/file_env.h"
 #include "base/result.h"
 #include "cohort/cohort_request.h"
 #include "genotype/genotype_source.h"
@@ -64,7 +65,7 @@ struct Cohort {
 // Reads and aligns everything that `request` names. `samples` are the genotype file's people
 // in file order. Errors carry file, line, column, found and expected.
 Result<Cohort> LoadCohort(const CohortRequest& request, std::span<const SampleIdentity> samples,
-                          EventSink& events);
+                          EventSink& events, FileEnv& env = PosixFileEnv());
 
 }  // namespace tallele
 

@@ -14,6 +14,20 @@
 #include "cohort/variant_selection.h"
 
 namespace tallele {
+
+// What a file holds, whoever reads it: its header and where each chromosome's row is.
+struct LocoIndex {
+  struct Row {
+    int64_t line = 0;
+    std::string digest;
+  };
+  FileIdentity identity;
+  std::shared_ptr<const std::string> header;  // shared by files whose headers have the same bytes
+  std::string header_digest;
+  std::map<int, Row> rows;  // by chromosome code
+  std::string fingerprint;
+};
+
 namespace {
 
 constexpr uint32_t kAbsent = 0xffffffff;
@@ -34,20 +48,6 @@ struct Alignment {
   size_t num_columns = 0;
   std::vector<uint32_t> base_of_column;  // kAbsent: nobody of the base set
   size_t absent_people = 0;
-};
-
-struct RowEntry {
-  int64_t line = 0;
-  std::string digest;
-};
-
-struct LocoFile {
-  std::string path;
-  FileIdentity identity;
-  std::string header_digest;
-  std::shared_ptr<const Alignment> alignment;
-  std::map<int, RowEntry> rows;  // by chromosome code
-  std::string fingerprint;
 };
 
 class KeyIndex {
@@ -74,17 +74,22 @@ class KeyIndex {
   std::unordered_map<std::string_view, uint32_t> positions_;
 };
 
-Result<std::shared_ptr<const Alignment>> Align(const LineReader& reader, std::string_view header,
-                                               const KeyIndex& keys, size_t num_base) {
+// The header as a LOCO file begins with it, or an error.
+Result<void> CheckHeader(std::string_view header, const std::string& where) {
   size_t at = 0;
   const std::string_view mark = NextToken(header, at);
-  if (mark != "FID_IID") {
-    Error error = InputError("the first line of a LOCO file must begin with FID_IID",
-                             reader.Where(), "Give the files that REGENIE's step 1 wrote.");
-    error.found = std::string(mark.substr(0, 60));
-    error.expected = "FID_IID";
-    return error;
-  }
+  if (mark == "FID_IID") return {};
+  Error error = InputError("the first line of a LOCO file must begin with FID_IID", where,
+                           "Give the files that REGENIE's step 1 wrote.");
+  error.found = std::string(mark.substr(0, 60));
+  error.expected = "FID_IID";
+  return error;
+}
+
+Result<std::shared_ptr<const Alignment>> Align(const std::string& path, std::string_view header,
+                                               const KeyIndex& keys, size_t num_base) {
+  size_t at = 0;
+  NextToken(header, at);
   auto alignment = std::make_shared<Alignment>();
   std::vector<bool> found(num_base, false);
   size_t num_found = 0;
@@ -95,7 +100,7 @@ Result<std::shared_ptr<const Alignment>> Align(const LineReader& reader, std::st
     if (found[person]) {
       return InputError(
           "a person stands twice in the header",
-          reader.Where() + ", column " + std::to_string(alignment->base_of_column.size() + 1),
+          path + ", line 1, column " + std::to_string(alignment->base_of_column.size() + 1),
           "Make the predictions again.");
     }
     found[person] = true;
@@ -106,78 +111,53 @@ Result<std::shared_ptr<const Alignment>> Align(const LineReader& reader, std::st
   return std::shared_ptr<const Alignment>(std::move(alignment));
 }
 
-// One pass over a file: its header, and where each chromosome's row is.
-class FileIndexer {
- public:
-  FileIndexer(const KeyIndex& keys, size_t num_base, int num_autosomes)
-      : keys_(keys), num_base_(num_base), num_autosomes_(num_autosomes) {}
-
-  Result<std::unique_ptr<LocoFile>> Index(const std::string& path) {
-    auto file = std::make_unique<LocoFile>();
-    file->path = path;
-    TALLELE_ASSIGN(file->identity, PosixFileEnv().Identity(path));
-    TALLELE_ASSIGN(const auto reader, LineReader::Open(path));
-    std::string_view line;
-    TALLELE_ASSIGN(const bool any, reader->Next(&line));
-    if (!any) return InputError("the LOCO file is empty", path, "Make the predictions again.");
-    file->header_digest = Sha256Hex(line);
-    std::shared_ptr<const Alignment>& shared = alignments_[file->header_digest];
-    if (shared == nullptr) {
-      TALLELE_ASSIGN(shared, Align(*reader, line, keys_, num_base_));
+Result<void> IndexRows(LineReader& reader, int num_autosomes, LocoIndex& index) {
+  Sha256 fingerprint;
+  fingerprint.Update(index.header_digest);
+  std::string_view line;
+  while (true) {
+    TALLELE_ASSIGN(const bool more, reader.Next(&line));
+    if (!more) break;
+    size_t at = 0;
+    const std::string_view label = NextToken(line, at);
+    if (label.empty()) continue;
+    const auto code = ChromosomeCode(label, num_autosomes);
+    // Step 1 writes 23 rows whatever --nauto says; rows of unknown chromosomes are never asked
+    // for.
+    if (!code) continue;
+    LocoIndex::Row row{reader.line_number(), Sha256Hex(line)};
+    fingerprint.Update(std::to_string(*code) + ":" + row.digest + ";");
+    const auto [earlier, added] = index.rows.try_emplace(*code, std::move(row));
+    if (!added) {
+      return InputError("chromosome " + std::string(label) + " already stood on line " +
+                            std::to_string(earlier->second.line),
+                        reader.Where(), "Make the predictions again.");
     }
-    file->alignment = shared;
-    Sha256 fingerprint;
-    fingerprint.Update(file->header_digest);
-    TALLELE_TRY(IndexRows(*reader, *file, fingerprint));
-    file->fingerprint = fingerprint.HexDigest();
-    return file;
   }
+  index.fingerprint = fingerprint.HexDigest();
+  if (!index.rows.empty()) return {};
+  return InputError("the LOCO file has no row of a chromosome", reader.path(),
+                    "Make the predictions again.");
+}
 
- private:
-  Result<void> IndexRows(LineReader& reader, LocoFile& file, Sha256& fingerprint) {
-    std::string_view line;
-    while (true) {
-      TALLELE_ASSIGN(const bool more, reader.Next(&line));
-      if (!more) break;
-      size_t at = 0;
-      const std::string_view label = NextToken(line, at);
-      if (label.empty()) continue;
-      const auto code = ChromosomeCode(label, num_autosomes_);
-      // Step 1 writes 23 rows whatever --nauto says; rows of unknown chromosomes are never asked
-      // for.
-      if (!code) continue;
-      RowEntry entry{reader.line_number(), Sha256Hex(line)};
-      fingerprint.Update(std::to_string(*code) + ":" + entry.digest + ";");
-      const auto [earlier, added] = file.rows.try_emplace(*code, std::move(entry));
-      if (!added) {
-        return InputError("chromosome " + std::string(label) + " already stood on line " +
-                              std::to_string(earlier->second.line),
-                          reader.Where(), "Make the predictions again.");
-      }
-    }
-    if (!file.rows.empty()) return {};
-    return InputError("the LOCO file has no row of a chromosome", file.path,
-                      "Make the predictions again.");
-  }
-
-  const KeyIndex& keys_;
-  size_t num_base_;
-  int num_autosomes_;
-  std::map<std::string, std::shared_ptr<const Alignment>> alignments_;
+// A file of a trait, and how it lines up with the people of this run.
+struct LocoFile {
+  std::string path;
+  std::shared_ptr<const LocoIndex> index;
+  std::shared_ptr<const Alignment> alignment;
 };
 
 // Relative paths are relative to the list's folder; where there is no such file, to the working
 // folder, as REGENIE takes them.
-std::string ResolvePath(const std::string& list, const std::string& path) {
+std::string ResolvePath(const std::string& list, const std::string& path, FileEnv& env) {
   if (path.starts_with('/')) return path;
   const std::string beside = FolderOf(list) + "/" + path;
-  return PosixFileEnv().Identity(beside).ok() || !PosixFileEnv().Identity(path).ok() ? beside
-                                                                                     : path;
+  return env.Identity(beside).ok() || !env.Identity(path).ok() ? beside : path;
 }
 
 // Path of each trait that the list names.
-Result<std::map<std::string, std::string>> ReadPredList(const std::string& list) {
-  TALLELE_ASSIGN(const auto reader, LineReader::Open(list));
+Result<std::map<std::string, std::string>> ReadPredList(const std::string& list, FileEnv& env) {
+  TALLELE_ASSIGN(const auto reader, LineReader::Open(list, env));
   std::map<std::string, std::string> paths;
   std::map<std::string, int64_t> lines;
   std::string_view line;
@@ -200,7 +180,7 @@ Result<std::map<std::string, std::string>> ReadPredList(const std::string& list)
           "trait " + trait + " already stood on line " + std::to_string(earlier->second),
           reader->Where(), "Keep one line for each trait.");
     }
-    paths[trait] = ResolvePath(list, path);
+    paths[trait] = ResolvePath(list, path, env);
   }
   if (paths.empty()) return InputError("the prediction list is empty", list);
   return paths;
@@ -208,18 +188,19 @@ Result<std::map<std::string, std::string>> ReadPredList(const std::string& list)
 
 class IndexedLocoPredictions final : public LocoPredictions {
  public:
-  IndexedLocoPredictions(std::vector<std::shared_ptr<const LocoFile>> files, size_t num_base)
-      : files_(std::move(files)), num_base_(num_base) {}
+  IndexedLocoPredictions(std::vector<std::shared_ptr<const LocoFile>> files, size_t num_base,
+                         FileEnv& env)
+      : files_(std::move(files)), num_base_(num_base), env_(env) {}
 
   bool HasTrait(size_t trait) const override { return files_[trait] != nullptr; }
   bool HasChromosome(size_t trait, int code) const override {
-    return HasTrait(trait) && files_[trait]->rows.contains(code);
+    return HasTrait(trait) && files_[trait]->index->rows.contains(code);
   }
   std::string path(size_t trait) const override {
     return HasTrait(trait) ? files_[trait]->path : std::string();
   }
   std::string fingerprint(size_t trait) const override {
-    return HasTrait(trait) ? files_[trait]->fingerprint : std::string();
+    return HasTrait(trait) ? files_[trait]->index->fingerprint : std::string();
   }
 
   Result<LocoVector> Load(size_t trait, int code) const override {
@@ -227,19 +208,19 @@ class IndexedLocoPredictions final : public LocoPredictions {
       return InternalError("a prediction was asked for that the LOCO file does not have");
     }
     const LocoFile& file = *files_[trait];
-    const RowEntry& entry = file.rows.at(code);
-    TALLELE_ASSIGN(const FileIdentity identity, PosixFileEnv().Identity(file.path));
-    TALLELE_ASSIGN(const auto reader, LineReader::Open(file.path));
+    const LocoIndex::Row& row = file.index->rows.at(code);
+    TALLELE_ASSIGN(const FileIdentity identity, env_.Identity(file.path));
+    TALLELE_ASSIGN(const auto reader, LineReader::Open(file.path, env_));
     std::string_view line;
-    while (reader->line_number() < entry.line) {
+    while (reader->line_number() < row.line) {
       TALLELE_ASSIGN(const bool more, reader->Next(&line));
       if (!more) return Changed(file);
       // Timestamps are too coarse to tell a quick rewrite of the header alone.
-      if (reader->line_number() == 1 && Sha256Hex(line) != file.header_digest) {
+      if (reader->line_number() == 1 && Sha256Hex(line) != file.index->header_digest) {
         return Changed(file);
       }
     }
-    if (!(identity == file.identity) || Sha256Hex(line) != entry.digest) return Changed(file);
+    if (!(identity == file.index->identity) || Sha256Hex(line) != row.digest) return Changed(file);
     return ParseRow(*reader, line, *file.alignment);
   }
 
@@ -284,17 +265,47 @@ class IndexedLocoPredictions final : public LocoPredictions {
 
   std::vector<std::shared_ptr<const LocoFile>> files_;
   size_t num_base_;
+  FileEnv& env_;
 };
 
 }  // namespace
 
+LocoIndexes::LocoIndexes() = default;
+LocoIndexes::~LocoIndexes() = default;
+
+Result<std::shared_ptr<const LocoIndex>> LocoIndexes::Find(const std::string& path,
+                                                           int num_autosomes, FileEnv& env) {
+  TALLELE_ASSIGN(const FileIdentity identity, env.Identity(path));
+  std::shared_ptr<const LocoIndex>& known = indexes_[{path, num_autosomes}];
+  if (known != nullptr && known->identity == identity) return known;
+  known = nullptr;
+  auto index = std::make_shared<LocoIndex>();
+  index->identity = identity;
+  TALLELE_ASSIGN(const auto reader, LineReader::Open(path, env));
+  std::string_view line;
+  TALLELE_ASSIGN(const bool any, reader->Next(&line));
+  if (!any) return InputError("the LOCO file is empty", path, "Make the predictions again.");
+  TALLELE_TRY(CheckHeader(line, reader->Where()));
+  index->header_digest = Sha256Hex(line);
+  std::shared_ptr<const std::string>& header = headers_[index->header_digest];
+  if (header == nullptr) header = std::make_shared<const std::string>(line);
+  index->header = header;
+  TALLELE_TRY(IndexRows(*reader, num_autosomes, *index));
+  known = std::move(index);
+  return known;
+}
+
 Result<std::unique_ptr<LocoPredictions>> LocoPredictions::Open(
     const std::string& pred_list, std::span<const std::string> traits,
-    std::span<const std::string> base_keys, int num_autosomes, EventSink& events) {
+    std::span<const std::string> base_keys, int num_autosomes, EventSink& events,
+    const LocoInputs& inputs) {
   using PathMap = std::map<std::string, std::string>;
-  TALLELE_ASSIGN(const PathMap paths, ReadPredList(pred_list));
+  FileEnv& env = inputs.env != nullptr ? *inputs.env : PosixFileEnv();
+  TALLELE_ASSIGN(const PathMap paths, ReadPredList(pred_list, env));
   const KeyIndex keys(base_keys);
-  FileIndexer indexer(keys, base_keys.size(), num_autosomes);
+  LocoIndexes own_indexes;
+  LocoIndexes& indexes = inputs.indexes != nullptr ? *inputs.indexes : own_indexes;
+  std::map<std::string, std::shared_ptr<const Alignment>> alignments;  // by digest of the header
   std::map<std::string, std::shared_ptr<const LocoFile>> file_of_path;
   std::vector<std::shared_ptr<const LocoFile>> files;
   for (const std::string& trait : traits) {
@@ -305,7 +316,16 @@ Result<std::unique_ptr<LocoPredictions>> LocoPredictions::Open(
     }
     std::shared_ptr<const LocoFile>& file = file_of_path[path->second];
     if (file == nullptr) {
-      TALLELE_ASSIGN(file, indexer.Index(path->second));
+      LocoFile opened;
+      opened.path = path->second;
+      TALLELE_ASSIGN(opened.index, indexes.Find(path->second, num_autosomes, env));
+      std::shared_ptr<const Alignment>& alignment = alignments[opened.index->header_digest];
+      if (alignment == nullptr) {
+        TALLELE_ASSIGN(alignment,
+                       Align(path->second, *opened.index->header, keys, base_keys.size()));
+      }
+      opened.alignment = alignment;
+      file = std::make_shared<const LocoFile>(std::move(opened));
     }
     if (file->alignment->absent_people > 0) {
       events.Message(Severity::kWarning,
@@ -315,7 +335,7 @@ Result<std::unique_ptr<LocoPredictions>> LocoPredictions::Open(
     files.push_back(file);
   }
   return std::unique_ptr<LocoPredictions>(
-      new IndexedLocoPredictions(std::move(files), base_keys.size()));
+      new IndexedLocoPredictions(std::move(files), base_keys.size(), env));
 }
 
 }  // namespace tallele

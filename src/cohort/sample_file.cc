@@ -71,8 +71,8 @@ Result<Sex> ParseSex(const LineReader& reader, std::string_view text) {
 }  // namespace
 
 Result<std::vector<SampleIdentity>> ReadOxfordSamples(const std::string& path,
-                                                      size_t expected_count) {
-  TALLELE_ASSIGN(const auto reader, LineReader::Open(path));
+                                                      size_t expected_count, FileEnv& env) {
+  TALLELE_ASSIGN(const auto reader, LineReader::Open(path, env));
   TALLELE_ASSIGN(const SampleColumns columns, ReadSampleHeader(*reader));
   std::vector<SampleIdentity> samples;
   std::unordered_map<std::string, int64_t> line_of_person;
@@ -111,15 +111,16 @@ Result<std::vector<SampleIdentity>> ReadOxfordSamples(const std::string& path,
 }
 
 Result<std::vector<SampleIdentity>> ResolveSamples(const GenotypeSource& source,
-                                                   const std::string& sample_path) {
-  if (!sample_path.empty()) return ReadOxfordSamples(sample_path, source.num_samples());
+                                                   const std::string& sample_path, FileEnv& env) {
+  if (!sample_path.empty()) return ReadOxfordSamples(sample_path, source.num_samples(), env);
   if (!source.samples().empty() || source.num_samples() == 0) return source.samples();
   return InputError("the genotype file does not name its people", source.path(),
                     "Give the Oxford sample file that belongs to it with --sample.");
 }
 
-Result<std::vector<std::pair<std::string, std::string>>> ReadPeopleList(const std::string& path) {
-  TALLELE_ASSIGN(const auto reader, LineReader::Open(path));
+Result<std::vector<std::pair<std::string, std::string>>> ReadPeopleList(const std::string& path,
+                                                                        FileEnv& env) {
+  TALLELE_ASSIGN(const auto reader, LineReader::Open(path, env));
   std::vector<std::pair<std::string, std::string>> people;
   std::string_view line;
   std::vector<std::string_view> fields;

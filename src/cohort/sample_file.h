@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/file_env.h"
 #include "base/result.h"
 #include "genotype/genotype_source.h"
 
@@ -16,15 +17,18 @@ namespace tallele {
 // 0, 1, 2 or NA gives the sex. Files with one or two identifier columns alone are read as well.
 // `expected_count` is the genotype file's number of samples.
 Result<std::vector<SampleIdentity>> ReadOxfordSamples(const std::string& path,
-                                                      size_t expected_count);
+                                                      size_t expected_count,
+                                                      FileEnv& env = PosixFileEnv());
 
 // The genotype file's people: from `sample_path` if it is not empty, else those that the file
 // itself names. An error that asks for --sample when there are none.
 Result<std::vector<SampleIdentity>> ResolveSamples(const GenotypeSource& source,
-                                                   const std::string& sample_path);
+                                                   const std::string& sample_path,
+                                                   FileEnv& env = PosixFileEnv());
 
 // (FID, IID) pairs of a --keep or --remove file: the first two fields of each line, no header.
-Result<std::vector<std::pair<std::string, std::string>>> ReadPeopleList(const std::string& path);
+Result<std::vector<std::pair<std::string, std::string>>> ReadPeopleList(
+    const std::string& path, FileEnv& env = PosixFileEnv());
 
 }  // namespace tallele
 

@@ -45,9 +45,9 @@ bool IsBuiltInMissing(std::string_view token) {
   return token.empty() || token == "NA" || token == "." || token == "NaN" || token == "nan";
 }
 
-Result<std::unique_ptr<TextTable>> TextTable::Open(const std::string& path) {
+Result<std::unique_ptr<TextTable>> TextTable::Open(const std::string& path, FileEnv& env) {
   std::unique_ptr<TextTable> table(new TextTable);
-  TALLELE_ASSIGN(table->reader_, LineReader::Open(path));
+  TALLELE_ASSIGN(table->reader_, LineReader::Open(path, env));
   TALLELE_TRY(table->ReadHeader());
   return table;
 }

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/file_env.h"
 #include "base/result.h"
 #include "base/text_reader.h"
 
@@ -27,7 +28,8 @@ struct TableRow {
 // order marks and gzip are read; lines without content are skipped.
 class TextTable {
  public:
-  static Result<std::unique_ptr<TextTable>> Open(const std::string& path);
+  static Result<std::unique_ptr<TextTable>> Open(const std::string& path,
+                                                 FileEnv& env = PosixFileEnv());
 
   // Names of the columns after the identity.
   const std::vector<std::string>& columns() const { return columns_; }

@@ -179,8 +179,8 @@ CovariateTable MakeCovariateTable(const std::vector<std::string>& names,
 }  // namespace
 
 Result<TraitTable> ReadTraits(const CohortRequest& request, const SampleLookup& lookup,
-                              size_t num_samples, EventSink& events) {
-  TALLELE_ASSIGN(const auto table, TextTable::Open(request.pheno_file));
+                              size_t num_samples, EventSink& events, FileEnv& env) {
+  TALLELE_ASSIGN(const auto table, TextTable::Open(request.pheno_file, env));
   TraitTable traits;
   TALLELE_ASSIGN(traits.names, ChooseColumns(*table, request.pheno_columns, request.pheno_exclude));
   if (traits.names.empty()) {
@@ -210,8 +210,8 @@ Result<TraitTable> ReadTraits(const CohortRequest& request, const SampleLookup& 
 Result<CovariateTable> ReadCovariates(const CohortRequest& request,
                                       const std::vector<std::string>& trait_names,
                                       const SampleLookup& lookup, size_t num_samples,
-                                      EventSink& events) {
-  TALLELE_ASSIGN(const auto table, TextTable::Open(request.covar_file));
+                                      EventSink& events, FileEnv& env) {
+  TALLELE_ASSIGN(const auto table, TextTable::Open(request.covar_file, env));
   TALLELE_ASSIGN(const std::vector<std::string> names,
                  CovariateNames(request, trait_names, *table, events));
   TALLELE_ASSIGN(const std::vector<size_t> positions, Positions(*table, names));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/event_sink.h"
+#include "base/file_env.h"
 #include "base/result.h"
 #include "cohort/cohort_request.h"
 #include "cohort/sample_lookup.h"
@@ -20,7 +21,7 @@ struct TraitTable {
   size_t rows_not_genotyped = 0;
 };
 Result<TraitTable> ReadTraits(const CohortRequest& request, const SampleLookup& lookup,
-                              size_t num_samples, EventSink& events);
+                              size_t num_samples, EventSink& events, FileEnv& env);
 
 // One covariate column: numbers, or categories as codes in order of first appearance.
 struct CovariateColumn {
@@ -40,7 +41,7 @@ struct CovariateTable {
 Result<CovariateTable> ReadCovariates(const CohortRequest& request,
                                       const std::vector<std::string>& trait_names,
                                       const SampleLookup& lookup, size_t num_samples,
-                                      EventSink& events);
+                                      EventSink& events, FileEnv& env);
 
 }  // namespace tallele
 

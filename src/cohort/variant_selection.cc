@@ -35,12 +35,12 @@ Error RangeError(std::string_view text, std::string expected) {
 // Identifiers of a list, each with whether a variant matched it.
 using IdList = std::unordered_map<std::string, bool>;
 
-Result<IdList> ReadIdLists(const std::vector<std::string>& paths) {
+Result<IdList> ReadIdLists(const std::vector<std::string>& paths, FileEnv& env) {
   IdList ids;
   std::string_view line;
   std::vector<std::string_view> fields;
   for (const std::string& path : paths) {
-    TALLELE_ASSIGN(const auto reader, LineReader::Open(path));
+    TALLELE_ASSIGN(const auto reader, LineReader::Open(path, env));
     while (true) {
       TALLELE_ASSIGN(const bool more, reader->Next(&line));
       if (!more) break;
@@ -148,9 +148,9 @@ Result<VariantWindow> ParseVariantWindow(std::string_view text, int num_autosome
 }
 
 Result<VariantSelection> SelectVariants(const VariantSelectionRequest& request,
-                                        const VariantIndex& variants) {
-  TALLELE_ASSIGN(IdList extract, ReadIdLists(request.extract_files));
-  TALLELE_ASSIGN(IdList exclude, ReadIdLists(request.exclude_files));
+                                        const VariantIndex& variants, FileEnv& env) {
+  TALLELE_ASSIGN(IdList extract, ReadIdLists(request.extract_files, env));
+  TALLELE_ASSIGN(IdList exclude, ReadIdLists(request.exclude_files, env));
   TALLELE_ASSIGN(const std::set<int> wanted, ChromosomeCodes(request, variants));
   const bool only_listed = !request.extract_files.empty();
   VariantSelection selection;

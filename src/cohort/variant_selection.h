@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/file_env.h"
 #include "base/result.h"
 #include "genotype/variant_index.h"
 
@@ -53,7 +54,8 @@ struct VariantSelection {
   size_t listed_ids_not_found = 0;
 };
 Result<VariantSelection> SelectVariants(const VariantSelectionRequest& request,
-                                        const VariantIndex& variants);
+                                        const VariantIndex& variants,
+                                        FileEnv& env = PosixFileEnv());
 
 }  // namespace tallele
 

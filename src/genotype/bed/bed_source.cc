@@ -23,9 +23,10 @@ constexpr size_t kHeaderBytes = 3;
 
 class BedSource final : public GenotypeSource {
  public:
-  BedSource(std::unique_ptr<ReadableFile> file, FileIdentity identity, VariantIndex variants,
-            std::vector<SampleIdentity> samples)
+  BedSource(std::unique_ptr<ReadableFile> file, FileEnv& env, FileIdentity identity,
+            VariantIndex variants, std::vector<SampleIdentity> samples)
       : file_(std::move(file)),
+        env_(env),
         identity_(identity),
         variants_(std::move(variants)),
         samples_(std::move(samples)) {
@@ -50,7 +51,7 @@ class BedSource final : public GenotypeSource {
   }
 
   Result<void> CheckUnchanged() const override {
-    TALLELE_ASSIGN(const FileIdentity now, PosixFileEnv().Identity(path()));
+    TALLELE_ASSIGN(const FileIdentity now, env_.Identity(path()));
     if (now == identity_) return {};
     return InputError("the file was changed after it was opened", path(),
                       "Start again when nothing writes to it.");
@@ -73,6 +74,7 @@ class BedSource final : public GenotypeSource {
   }
 
   std::unique_ptr<ReadableFile> file_;
+  FileEnv& env_;
   FileIdentity identity_;
   VariantIndex variants_;
   std::vector<SampleIdentity> samples_;
@@ -125,22 +127,23 @@ std::string PrefixOf(const std::string& path) {
 
 }  // namespace
 
-Result<std::unique_ptr<GenotypeSource>> OpenBed(const std::string& path, EventSink* events) try {
+Result<std::unique_ptr<GenotypeSource>> OpenBed(const std::string& path, EventSink* events,
+                                                FileEnv& env) try {
   const std::string prefix = PrefixOf(path);
   const std::string bed_path = prefix + std::string(kExtension);
-  TALLELE_ASSIGN(auto file, PosixFileEnv().OpenToRead(bed_path));
+  TALLELE_ASSIGN(auto file, env.OpenToRead(bed_path));
   TALLELE_ASSIGN(const FileIdentity identity, file->Identity());
   TALLELE_TRY(CheckMagic(*file, identity.size));
   TALLELE_ASSIGN(const std::string fam_path, bed::FindCompanion(prefix, ".fam"));
-  TALLELE_ASSIGN(auto samples, bed::ReadFam(fam_path));
+  TALLELE_ASSIGN(auto samples, bed::ReadFam(fam_path, env));
   TALLELE_ASSIGN(const std::string bim_path, bed::FindCompanion(prefix, ".bim"));
-  TALLELE_ASSIGN(auto variants, bed::ReadBim(bim_path));
+  TALLELE_ASSIGN(auto variants, bed::ReadBim(bim_path, env));
   TALLELE_TRY(CheckSize(bed_path, identity.size, variants.size(), samples.size()));
   if (events != nullptr) {
     events->Message(Severity::kDetail, "read " + bim_path + " and " + fam_path);
   }
   return std::unique_ptr<GenotypeSource>(
-      new BedSource(std::move(file), identity, std::move(variants), std::move(samples)));
+      new BedSource(std::move(file), env, identity, std::move(variants), std::move(samples)));
 } catch (const std::bad_alloc&) {
   return IoError("not enough memory to index the file", path, ENOMEM);
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/event_sink.h"
+#include "base/file_env.h"
 #include "base/result.h"
 #include "genotype/genotype_source.h"
 
@@ -15,7 +16,8 @@ namespace tallele {
 // first allele is column 5 of the .bim file. Errors: a companion that is absent or does not
 // parse, wrong magic bytes, a sample-major file, a size that does not fit people x variants.
 // `events` may be null.
-Result<std::unique_ptr<GenotypeSource>> OpenBed(const std::string& path, EventSink* events);
+Result<std::unique_ptr<GenotypeSource>> OpenBed(const std::string& path, EventSink* events,
+                                                FileEnv& env = PosixFileEnv());
 
 }  // namespace tallele
 

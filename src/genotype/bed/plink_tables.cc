@@ -65,8 +65,8 @@ Sex ParseSex(std::string_view token) {
 
 }  // namespace
 
-Result<VariantIndex> ReadBim(const std::string& path) {
-  TALLELE_ASSIGN(const std::unique_ptr<LineReader> reader, LineReader::Open(path));
+Result<VariantIndex> ReadBim(const std::string& path, FileEnv& env) {
+  TALLELE_ASSIGN(const std::unique_ptr<LineReader> reader, LineReader::Open(path, env));
   VariantIndex index;
   TALLELE_TRY(ForEachRow(*reader, [&](const auto& fields) -> Result<void> {
     TALLELE_ASSIGN(const VariantRecord record, ParseBimRow(*reader, fields));
@@ -77,8 +77,8 @@ Result<VariantIndex> ReadBim(const std::string& path) {
   return index;
 }
 
-Result<std::vector<SampleIdentity>> ReadFam(const std::string& path) {
-  TALLELE_ASSIGN(const std::unique_ptr<LineReader> reader, LineReader::Open(path));
+Result<std::vector<SampleIdentity>> ReadFam(const std::string& path, FileEnv& env) {
+  TALLELE_ASSIGN(const std::unique_ptr<LineReader> reader, LineReader::Open(path, env));
   std::vector<SampleIdentity> people;
   TALLELE_TRY(ForEachRow(*reader, [&](const auto& fields) -> Result<void> {
     if (fields.size() < 5) {
