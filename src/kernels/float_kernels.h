@@ -30,6 +30,12 @@ constexpr float kTanhP[] = {1.0f, 0x1.121a9afa50db3p-3f, 0x1.ca9ed90fe7cf2p-9f,
 constexpr float kTanhQ[] = {1.0f, 0.4671730230618223f, 0.025890208869665227f,
                             0.0003291039442199487f, 7.804735459638475e-07f};
 
+// 1 / q of a positive number begins at the float whose bits are this minus those of q, 12 % off,
+// and takes three steps r += r (1 - q r), each of which squares the error. A division would take
+// as long as everything else in tanh.
+constexpr int32_t kReciprocalBits = 0x7EF311C7;
+constexpr int kReciprocalSteps = 3;
+
 }  // namespace tallele::kernels
 
 #endif  // TALLELE_KERNELS_FLOAT_KERNELS_H_

@@ -177,12 +177,21 @@ Vector Polynomial(const float (&coefficients)[5], Vector t) {
   return sum;
 }
 
+Vector Reciprocal(Vector q) {
+  // A cast between vector types keeps the bits.
+  Vector r = (Vector)(kReciprocalBits - (Integers)q);
+  for (int step = 0; step < kReciprocalSteps; ++step) {
+    r = FusedMultiplyAdd(r, FusedMultiplyAdd(-q, r, Broadcast(1.0f)), r);
+  }
+  return r;
+}
+
 void Tanh(float* values, size_t count) {
   const Vector limit = Broadcast(kTanhLimit), one = Broadcast(1.0f);
   for (size_t i = 0; i < count; i += kLanes) {
     const Vector x = Load(values + i);
     const Vector t = x * x;
-    Vector y = x * Polynomial(kTanhP, t) / Polynomial(kTanhQ, t);
+    Vector y = x * Polynomial(kTanhP, t) * Reciprocal(Polynomial(kTanhQ, t));
     y = (x >= limit) | (y > one) ? one : y;
     y = (x <= -limit) | (y < -one) ? -one : y;
     Store(values + i, y);

@@ -1,6 +1,7 @@
 #include "kernels/float_products.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "kernels/float_kernels.h"
@@ -52,11 +53,17 @@ float Polynomial(const float (&coefficients)[5], float t) {
   return sum;
 }
 
+float Reciprocal(float q) {
+  float r = std::bit_cast<float>(kReciprocalBits - std::bit_cast<int32_t>(q));
+  for (int step = 0; step < kReciprocalSteps; ++step) r = std::fma(r, std::fma(-q, r, 1.0f), r);
+  return r;
+}
+
 void Tanh(float* values, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const float x = values[i];
     const float t = x * x;
-    float y = x * Polynomial(kTanhP, t) / Polynomial(kTanhQ, t);
+    float y = x * Polynomial(kTanhP, t) * Reciprocal(Polynomial(kTanhQ, t));
     if (x >= kTanhLimit || y > 1.0f) y = 1.0f;
     if (x <= -kTanhLimit || y < -1.0f) y = -1.0f;
     values[i] = y;
