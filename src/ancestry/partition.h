@@ -51,10 +51,22 @@ Result<std::vector<Fold>> MakePartition(const PartitionRequest& request, size_t 
 Result<void> WritePartition(const std::vector<Fold>& folds, std::span<const std::string> samples,
                             const std::string& path);
 
-// Reads any partition `.npz` of ours or of upstream, whatever pickle it holds, and checks the rows
-// against the dataset's number of people and names.
+// Reads any partition `.npz` of ours or of upstream, whatever pickle it holds (lists or arrays, or
+// one array of all lists where they are equally long), and checks the rows against the dataset's
+// number of people and names.
 Result<std::vector<Fold>> ReadPartition(const std::string& path,
                                         std::span<const std::string> samples);
+
+// The test set of one fold of a partition whose dataset is not at hand.
+struct FoldTestSet {
+  std::vector<int64_t> rows;         // of the dataset
+  std::vector<std::string> samples;  // in the same order; empty when the file has no names
+  int64_t dataset_people = 0;        // in all three lists
+};
+Result<FoldTestSet> ReadFoldTestSet(const std::string& path, int64_t fold);
+
+// An error that names the folds there are unless `fold` is one of them.
+Result<void> CheckFold(int64_t fold, size_t num_folds, const std::string& path);
 
 }  // namespace tallele
 

@@ -1,5 +1,3 @@
-#include <bit>
-
 #include <fmt/format.h>
 
 #include "ancestry/model/npy.h"
@@ -11,6 +9,9 @@ namespace tallele {
 namespace {
 
 constexpr const char* kPartNames[] = {"train", "valid", "test"};
+constexpr size_t kNumParts = 3;
+constexpr char kRowsKey[] = "folds_indexes";
+constexpr char kNamesKey[] = "folds_samples";
 
 // Writes pickles of NumPy arrays with the opcodes of protocol 3, without a memo.
 class ArrayPickler {
@@ -133,41 +134,90 @@ std::string SampleTable(const std::vector<Fold>& folds, std::span<const std::str
   return pickle.EndTable();
 }
 
-struct ObjectTable {
-  Pickle pickle;
-  PickledArray array;
-  std::string where;
+// The table of folds and lists of one member.
+class ListTable {
+ public:
+  static Result<ListTable> Read(const ZipArchive& archive, const std::string& key) {
+    const std::string member = key + ".npy", where = archive.path() + ", member " + member;
+    TALLELE_ASSIGN(const std::string bytes, archive.Read(member));
+    TALLELE_ASSIGN(const NpyHeader header, ReadNpyHeader(bytes, where));
+    if (header.type != 'O') return InputError("the partition has no lists of people", where);
+    TALLELE_ASSIGN(Pickle pickle, Pickle::Read(bytes.substr(header.data_offset), where));
+    TALLELE_ASSIGN(PickledArray array, ReadPickledArray(pickle.root(), where));
+    if (array.type != 'O' || array.shape.size() < 2 || array.shape.size() > 3 ||
+        array.shape[0] < 1 || array.shape[1] != static_cast<int64_t>(kNumParts)) {
+      return InputError("the partition is no table of folds with three lists each", where);
+    }
+    return ListTable(std::move(pickle), std::move(array), where);
+  }
+
+  size_t num_folds() const { return static_cast<size_t>(array_.shape[0]); }
+  const std::string& where() const { return where_; }
+
+  Result<std::vector<int64_t>> Rows(size_t fold, size_t part) const {
+    if (!is_flat()) return ReadPickledIntegers(*array_.items[fold * kNumParts + part], where_);
+    std::vector<int64_t> rows;
+    for (const PickleValue* item : FlatList(fold, part)) {
+      TALLELE_ASSIGN(const int64_t row, ReadPickledInteger(*item, where_));
+      rows.push_back(row);
+    }
+    return rows;
+  }
+
+  Result<std::vector<std::string>> Names(size_t fold, size_t part) const {
+    std::vector<std::string> names;
+    if (is_flat()) {
+      for (const PickleValue* item : FlatList(fold, part)) {
+        if (item->Is(PickleValue::Kind::kBytes) || item->Is(PickleValue::Kind::kText)) {
+          AppendTrimmed(item->text, names);
+          continue;
+        }
+        TALLELE_ASSIGN(const PickledArray scalar, ReadPickledArray(*item, where_));
+        if (scalar.type != 'S' || !scalar.shape.empty()) {
+          return InputError("the partition holds something else than sample names", where_);
+        }
+        AppendTrimmed(scalar.bytes, names);
+      }
+      return names;
+    }
+    TALLELE_ASSIGN(const PickledArray list,
+                   ReadPickledArray(*array_.items[fold * kNumParts + part], where_));
+    if (list.type != 'S' || list.shape.size() != 1 || list.item_size == 0) {
+      return InputError("the partition's sample names are no byte strings", where_);
+    }
+    const auto width = static_cast<size_t>(list.item_size);
+    for (size_t at = 0; at + width <= list.bytes.size(); at += width) {
+      AppendTrimmed(list.bytes.substr(at, width), names);
+    }
+    return names;
+  }
+
+ private:
+  ListTable(Pickle pickle, PickledArray array, std::string where)
+      : pickle_(std::move(pickle)), array_(std::move(array)), where_(std::move(where)) {}
+
+  // Lists of equal length make NumPy store a table of values instead of a table of lists.
+  bool is_flat() const { return array_.shape.size() == 3; }
+  std::span<const PickleValue* const> FlatList(size_t fold, size_t part) const {
+    const auto length = static_cast<size_t>(array_.shape[2]);
+    return std::span(array_.items).subspan((fold * kNumParts + part) * length, length);
+  }
+  static void AppendTrimmed(std::string_view cell, std::vector<std::string>& names) {
+    while (!cell.empty() && cell.back() == '\0') cell.remove_suffix(1);
+    names.emplace_back(cell);
+  }
+
+  Pickle pickle_;
+  PickledArray array_;
+  std::string where_;
 };
 
-Result<ObjectTable> ReadObjects(const ZipArchive& archive, const std::string& key) {
-  const std::string member = key + ".npy", where = archive.path() + ", member " + member;
-  TALLELE_ASSIGN(const std::string bytes, archive.Read(member));
-  TALLELE_ASSIGN(const NpyHeader header, ReadNpyHeader(bytes, where));
-  if (header.type != 'O') return InputError("the partition has no lists of people", where);
-  TALLELE_ASSIGN(Pickle pickle, Pickle::Read(bytes.substr(header.data_offset), where));
-  TALLELE_ASSIGN(PickledArray array, ReadPickledArray(pickle.root(), where));
-  if (array.type != 'O' || array.shape.size() < 2 || array.shape.size() > 3 || array.shape[0] < 1 ||
-      array.shape[1] != 3) {
-    return InputError("the partition is no table of folds with three lists each", where);
-  }
-  return ObjectTable{std::move(pickle), std::move(array), where};
+bool HasNames(const ZipArchive& archive) {
+  return archive.Find(std::string(kNamesKey) + ".npy").has_value();
 }
 
-// Lists of equal length make NumPy store a table of values instead of a table of lists.
-Result<std::vector<int64_t>> RowsOf(const ObjectTable& table, size_t list) {
-  if (table.array.shape.size() == 2) {
-    return ReadPickledIntegers(*table.array.items[list], table.where);
-  }
-  const auto length = static_cast<size_t>(table.array.shape[2]);
-  std::vector<int64_t> rows;
-  for (size_t i = 0; i < length; ++i) {
-    const PickleValue& item = *table.array.items[list * length + i];
-    if (!item.Is(PickleValue::Kind::kInteger)) {
-      return InputError("the partition holds something else than row numbers", table.where);
-    }
-    rows.push_back(item.integer);
-  }
-  return rows;
+std::string ListPlace(const std::string& path, size_t fold, size_t part) {
+  return fmt::format("{}, fold {}, {} list", path, fold, kPartNames[part]);
 }
 
 Result<void> CheckRows(const std::vector<int64_t>& rows, size_t num_people,
@@ -189,29 +239,24 @@ Result<void> CheckRows(const std::vector<int64_t>& rows, size_t num_people,
   return {};
 }
 
-// Names in the file, where it has them, must be those of the dataset's rows.
-Result<void> CheckNames(const ZipArchive& archive, const std::vector<Fold>& folds,
+// Names in the file must be those of the dataset's rows.
+Result<void> CheckNames(const ListTable& table, const std::vector<Fold>& folds,
                         std::span<const std::string> samples) {
-  TALLELE_ASSIGN(const ObjectTable table, ReadObjects(archive, "folds_samples"));
-  if (table.array.shape.size() != 2 || table.array.items.size() != folds.size() * 3) return {};
   for (size_t f = 0; f < folds.size(); ++f) {
-    for (size_t part = 0; part < 3; ++part) {
-      TALLELE_ASSIGN(const PickledArray names,
-                     ReadPickledArray(*table.array.items[f * 3 + part], table.where));
+    for (size_t part = 0; part < kNumParts; ++part) {
+      TALLELE_ASSIGN(const std::vector<std::string> names, table.Names(f, part));
       const std::vector<int64_t>& rows = folds[f][part];
-      const auto width = static_cast<size_t>(names.item_size);
-      if (names.type != 'S' || names.bytes.size() != rows.size() * width) {
-        return InputError("the partition's rows and sample names do not agree", table.where);
+      if (names.size() != rows.size()) {
+        return InputError("the partition's rows and sample names are not equally many",
+                          ListPlace(table.where(), f, part));
       }
       for (size_t i = 0; i < rows.size(); ++i) {
-        std::string_view name = names.bytes.substr(i * width, width);
-        while (!name.empty() && name.back() == '\0') name.remove_suffix(1);
-        if (name == samples[static_cast<size_t>(rows[i])]) continue;
-        return InputError(
-            fmt::format("fold {}, {} list, entry {}: the sample's name is not that of the "
-                        "dataset's row {}",
-                        f, kPartNames[part], i, rows[i]),
-            table.where, "Give the partition that was made for this dataset.");
+        if (names[i] == samples[static_cast<size_t>(rows[i])]) continue;
+        return InputError(fmt::format("entry {}: the sample's name is not that of the dataset's "
+                                      "row {}",
+                                      i, rows[i]),
+                          ListPlace(table.where(), f, part),
+                          "Give the partition that was made for this dataset.");
       }
     }
   }
@@ -224,9 +269,10 @@ Result<void> WritePartition(const std::vector<Fold>& folds, std::span<const std:
                             const std::string& path) {
   TALLELE_ASSIGN(StoredZipWriter archive, StoredZipWriter::Create(path));
   const int64_t shape[] = {static_cast<int64_t>(folds.size()), 3};
-  TALLELE_TRY(archive.Add("folds_indexes.npy", WriteNpyHeader("|O", shape) + IndexTable(folds)));
   TALLELE_TRY(
-      archive.Add("folds_samples.npy", WriteNpyHeader("|O", shape) + SampleTable(folds, samples)));
+      archive.Add(std::string(kRowsKey) + ".npy", WriteNpyHeader("|O", shape) + IndexTable(folds)));
+  TALLELE_TRY(archive.Add(std::string(kNamesKey) + ".npy",
+                          WriteNpyHeader("|O", shape) + SampleTable(folds, samples)));
   for (size_t f = 0; f < folds.size(); ++f) {
     for (size_t part = 0; part < 3; ++part) {
       const int64_t length[] = {static_cast<int64_t>(folds[f][part].size())};
@@ -240,17 +286,52 @@ Result<void> WritePartition(const std::vector<Fold>& folds, std::span<const std:
 Result<std::vector<Fold>> ReadPartition(const std::string& path,
                                         std::span<const std::string> samples) {
   TALLELE_ASSIGN(const ZipArchive archive, ZipArchive::Open(path));
-  TALLELE_ASSIGN(const ObjectTable table, ReadObjects(archive, "folds_indexes"));
-  std::vector<Fold> folds(static_cast<size_t>(table.array.shape[0]));
+  TALLELE_ASSIGN(const ListTable table, ListTable::Read(archive, kRowsKey));
+  std::vector<Fold> folds(table.num_folds());
   for (size_t f = 0; f < folds.size(); ++f) {
-    for (size_t part = 0; part < 3; ++part) {
-      TALLELE_ASSIGN(folds[f][part], RowsOf(table, f * 3 + part));
-      TALLELE_TRY(CheckRows(folds[f][part], samples.size(),
-                            fmt::format("{}, fold {}, {} list", path, f, kPartNames[part])));
+    for (size_t part = 0; part < kNumParts; ++part) {
+      TALLELE_ASSIGN(folds[f][part], table.Rows(f, part));
+      TALLELE_TRY(CheckRows(folds[f][part], samples.size(), ListPlace(path, f, part)));
     }
   }
-  if (archive.Find("folds_samples.npy")) TALLELE_TRY(CheckNames(archive, folds, samples));
+  if (!HasNames(archive)) return folds;
+  TALLELE_ASSIGN(const ListTable names, ListTable::Read(archive, kNamesKey));
+  if (names.num_folds() != folds.size()) {
+    return InputError("the partition's rows and sample names are of different folds", path);
+  }
+  TALLELE_TRY(CheckNames(names, folds, samples));
   return folds;
+}
+
+Result<FoldTestSet> ReadFoldTestSet(const std::string& path, int64_t fold) {
+  constexpr size_t kTest = kNumParts - 1;
+  TALLELE_ASSIGN(const ZipArchive archive, ZipArchive::Open(path));
+  TALLELE_ASSIGN(const ListTable table, ListTable::Read(archive, kRowsKey));
+  TALLELE_TRY(CheckFold(fold, table.num_folds(), path));
+  const auto f = static_cast<size_t>(fold);
+  FoldTestSet set;
+  for (size_t part = 0; part < kNumParts; ++part) {
+    TALLELE_ASSIGN(std::vector<int64_t> list, table.Rows(f, part));
+    set.dataset_people += static_cast<int64_t>(list.size());
+    if (part == kTest) set.rows = std::move(list);
+  }
+  if (!HasNames(archive)) return set;
+  TALLELE_ASSIGN(const ListTable names, ListTable::Read(archive, kNamesKey));
+  TALLELE_TRY(CheckFold(fold, names.num_folds(), path));
+  TALLELE_ASSIGN(set.samples, names.Names(f, kTest));
+  if (set.samples.size() != set.rows.size()) {
+    return InputError("the partition's rows and sample names are not equally many",
+                      ListPlace(path, f, kTest));
+  }
+  return set;
+}
+
+Result<void> CheckFold(int64_t fold, size_t num_folds, const std::string& path) {
+  if (fold >= 0 && fold < static_cast<int64_t>(num_folds)) return {};
+  Error error = InputError("the partition does not have this fold", path, "Folds count from 0.");
+  error.found = fmt::format("fold {}", fold);
+  error.expected = fmt::format("0 to {}", static_cast<int64_t>(num_folds) - 1);
+  return error;
 }
 
 }  // namespace tallele

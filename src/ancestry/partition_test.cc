@@ -73,6 +73,26 @@ TEST_F(TinyPartition, ForeignPartitionIsRefused) {
   EXPECT_FALSE(ReadPartition(folder_ + "/partition_seed_a.npz", others).ok());
 }
 
+// The one list that is read without a dataset is that of the whole file, and folds are counted.
+TEST_F(TinyPartition, TestSetOfAFold) {
+  const std::string path = folder_ + "/partition_seed_a.npz";
+  const auto set = ReadFoldTestSet(path, 2);
+  ASSERT_TRUE(set.ok()) << set.error().Message();
+  const Fold whole = Stored("partition_seed_a.npz")[2];
+  EXPECT_EQ(set->rows, whole[2]);
+  EXPECT_EQ(set->dataset_people, 178);
+  ASSERT_EQ(set->samples.size(), set->rows.size());
+  for (size_t i = 0; i < set->rows.size(); ++i) {
+    EXPECT_EQ(set->samples[i], samples_[static_cast<size_t>(set->rows[i])]);
+  }
+  for (const int64_t fold : {-1, 5}) {
+    const auto none = ReadFoldTestSet(path, fold);
+    ASSERT_FALSE(none.ok());
+    EXPECT_NE(none.error().Message().find("expected 0 to 4"), std::string::npos)
+        << none.error().Message();
+  }
+}
+
 TEST(Partition, ImpossibleRequestsAreRefused) {
   EXPECT_FALSE(MakePartition({.num_folds = 1}, 10, {}).ok());
   EXPECT_FALSE(MakePartition({.num_folds = 11}, 10, {}).ok());

@@ -59,6 +59,48 @@ def check_tiny(tallele, tiny, folder):
                              numpy.load(tiny + "/embedding.npz")["emb"])
 
 
+def check_partition_shapes(tallele, tiny, folder):
+    """Equally long lists, which NumPy keeps as one array of three axes, and arrays instead of lists:
+    the same statistics; a name that is not the row's is found in each."""
+    import h5py
+    import numpy
+
+    data, stats = tiny + "/dataset.hdf5", os.path.join(folder, "shapes.npz")
+    with h5py.File(data) as file:
+        names, genotypes = file["samples"][()], file["inputs"][()].astype(float)
+    folds = [numpy.array_split(numpy.roll(numpy.arange(177), 40 * f), 3) for f in range(2)]
+    genotypes[genotypes < 0] = numpy.nan
+    means = numpy.array([numpy.nanmean(genotypes[lists[0]], axis=0) for lists in folds])
+
+    def save(path, kind, wrong=None):
+        rows, samples = (numpy.empty((2, 3), dtype=object) for _ in range(2))
+        for f, lists in enumerate(folds):
+            for part, rows_of in enumerate(lists):
+                rows[f, part] = [int(i) for i in rows_of] if kind == "lists" else rows_of
+                samples[f, part] = names[rows_of].copy()
+        if wrong:
+            samples[wrong][3] = b"somebody"
+        if kind.startswith("flat"):
+            value = (lambda x: x) if kind == "flat, of NumPy's scalars" else (lambda x: x.item())
+            rows, samples = (
+                numpy.array([[[value(x) for x in numpy.asarray(part)] for part in fold]
+                             for fold in table], dtype=object) for table in (rows, samples))
+            assert rows.shape == (2, 3, 59) == samples.shape
+        numpy.savez(path, folds_indexes=rows, folds_samples=samples)
+
+    partition = os.path.join(folder, "shapes_partition.npz")
+    words = ["dietnet", "compute-input-stats", "--dataset", data, "--partition", partition, "--out",
+             stats]
+    for kind in ("lists", "arrays", "flat", "flat, of NumPy's scalars"):
+        save(partition, kind)
+        run(tallele, *words)
+        assert numpy.allclose(numpy.load(stats)["means_by_fold"], means, rtol=1e-14, atol=0), kind
+        save(partition, kind, wrong=(1, 2))
+        text = run(tallele, *words, code=1)
+        assert "fold 1, test list" in text and "entry 3" in text, (kind, text)
+        assert "somebody" not in text
+
+
 def write_plink(prefix, genotypes, alleles):
     """`genotypes` people x SNPs, copies of the first allele, -1 missing; SNP j is at 1:j+1."""
     import numpy
@@ -143,6 +185,7 @@ def main():
             print("skipped: the shared fixtures are absent")
             return
         check_tiny(tallele, tiny, folder)
+        check_partition_shapes(tallele, tiny, folder)
         check_match(tallele, os.path.join(tiny, "..", "bn24-d"), folder)
 
 

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "ancestry/model/ensemble.h"
-#include "ancestry/model/partition_file.h"
+#include "ancestry/partition.h"
 #include "base/format_number.h"
 #include "base/machine.h"
 #include "base/text_reader.h"
@@ -46,18 +46,18 @@ class FoldCheck {
 
  private:
   Result<std::vector<int64_t>> TestRows(const ModelPackage& model) const {
-    std::vector<int64_t> rows = model.inputs->test_rows;
-    int64_t people = model.inputs->dataset_people;
     if (!request_.partition.empty()) {
-      TALLELE_ASSIGN(FoldTestSet tests, ReadFoldTestSet(request_.partition, model.fold));
-      rows = std::move(tests.rows);
-      people = tests.dataset_people;
+      TALLELE_ASSIGN(std::vector<Fold> folds,
+                     ReadPartition(request_.partition, dataset_.samples()));
+      TALLELE_TRY(CheckFold(model.fold, folds.size(), request_.partition));
+      return std::move(folds[static_cast<size_t>(model.fold)][2]);
     }
+    const std::vector<int64_t>& rows = model.inputs->test_rows;
     if (rows.empty()) {
       return InputError("the package does not say who was held out", model.path,
                         "Give --partition FILE of the training.");
     }
-    if (people > static_cast<int64_t>(dataset_.num_people())) {
+    if (model.inputs->dataset_people > static_cast<int64_t>(dataset_.num_people())) {
       return InputError("the dataset has fewer people than the model's training data",
                         dataset_.path(), "Give the dataset that the model was trained on.");
     }

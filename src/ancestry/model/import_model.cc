@@ -10,8 +10,8 @@
 
 #include "ancestry/model/dataset_location.h"
 #include "ancestry/model/fold_arrays.h"
-#include "ancestry/model/partition_file.h"
 #include "ancestry/model/text_inputs.h"
+#include "ancestry/partition.h"
 #include "base/format_number.h"
 
 namespace tallele {

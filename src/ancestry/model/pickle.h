@@ -107,6 +107,9 @@ struct PickledArray {
 // Takes numpy.ndarray or numpy scalar objects apart. `where` as for Pickle::Read.
 Result<PickledArray> ReadPickledArray(const PickleValue& value, const std::string& where);
 
+// A Python or NumPy whole number.
+Result<int64_t> ReadPickledInteger(const PickleValue& value, const std::string& where);
+
 // A list, or an array of any integer type, of whole numbers, or one NumPy integer scalar per item.
 Result<std::vector<int64_t>> ReadPickledIntegers(const PickleValue& value,
                                                  const std::string& where);

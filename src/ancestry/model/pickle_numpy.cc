@@ -162,6 +162,15 @@ bool IsIntegerArray(const PickledArray& array) {
 
 }  // namespace
 
+Result<int64_t> ReadPickledInteger(const PickleValue& value, const std::string& where) {
+  if (value.Is(Kind::kInteger)) return value.integer;
+  TALLELE_ASSIGN(const PickledArray scalar, ReadPickledArray(value, where));
+  if (!IsIntegerArray(scalar) || !scalar.shape.empty()) {
+    return Broken(where, "a list of whole numbers holds something else");
+  }
+  return IntegerAt(scalar, 0);
+}
+
 Result<std::vector<int64_t>> ReadPickledIntegers(const PickleValue& value,
                                                  const std::string& where) {
   std::vector<int64_t> numbers;
@@ -181,15 +190,8 @@ Result<std::vector<int64_t>> ReadPickledIntegers(const PickleValue& value,
   }
   numbers.reserve(items.size());
   for (const PickleValue* item : items) {
-    if (item->Is(Kind::kInteger)) {
-      numbers.push_back(item->integer);
-      continue;
-    }
-    TALLELE_ASSIGN(const PickledArray scalar, ReadPickledArray(*item, where));
-    if (!IsIntegerArray(scalar) || !scalar.shape.empty()) {
-      return Broken(where, "a list of whole numbers holds something else");
-    }
-    numbers.push_back(IntegerAt(scalar, 0));
+    TALLELE_ASSIGN(const int64_t number, ReadPickledInteger(*item, where));
+    numbers.push_back(number);
   }
   return numbers;
 }

@@ -51,9 +51,7 @@ Result<std::vector<int64_t>> SplitPeople::Of(const ModelPackage& package) const 
     return everyone;
   }
   if (!lists_.empty()) {
-    if (package.fold < 0 || package.fold >= static_cast<int64_t>(lists_.size())) {
-      return InputError(fmt::format("the partition has no fold {}", package.fold), partition_);
-    }
+    TALLELE_TRY(CheckFold(package.fold, lists_.size(), partition_));
     return lists_[static_cast<size_t>(package.fold)];
   }
   if (set_ == SplitSet::kTest && !package.inputs->test_rows.empty()) {
