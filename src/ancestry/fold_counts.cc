@@ -213,7 +213,7 @@ Result<FoldCounts> FoldCounts::Count(const GenotypeRows& rows, const std::vector
       if (result.class_sizes_[f][c] > 0) continue;
       return InputError(
           fmt::format("fold {} has nobody of class {} in the chosen lists", f, class_names[c]),
-          "partition", "Split with --balance-class, or leave the class out.");
+          request.partition, "Split with --balance-class, or leave the class out.");
     }
   }
   result.cell_counts_.resize(cells.keys.size());

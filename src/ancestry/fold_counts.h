@@ -20,6 +20,7 @@ enum class SampleSet { kTraining, kTrainingAndValidation, kValidation, kTest };
 
 struct FoldCountRequest {
   SampleSet set = SampleSet::kTraining;
+  std::string partition = "the partition";  // where the folds come from, for errors
   size_t num_threads = 0;
   size_t block_bytes = size_t{256} << 20;  // of rows in memory
 };

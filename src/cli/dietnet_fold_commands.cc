@@ -45,6 +45,7 @@ Result<FoldCounts> CountFolds(Words& w, bool by_class, Console& console,
     return UsageError("--dataset, --partition and --out are needed");
   }
   TALLELE_ASSIGN(w.request.set, ChooseSet(w));
+  w.request.partition = w.partition;
   TALLELE_ASSIGN(const TrainingDataset dataset, TrainingDataset::Open(w.dataset));
   TALLELE_ASSIGN(const auto folds, ReadPartition(w.partition, dataset.samples()));
   TALLELE_ASSIGN(const auto rows, OpenGenotypeRows(dataset, console));

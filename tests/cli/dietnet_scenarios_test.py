@@ -85,6 +85,106 @@ class Scenarios(unittest.TestCase):
     def accuracy(self, rows):
         return numpy.mean([row["vote_class"] == label for row, label in zip(rows, self.labels)])
 
+    def test_s1_every_rule_in_one_fileset(self):
+        """A line for each row of the rules, scattered and in reverse among plain ones: status, counts
+        and the table of predictions, which is that of a cohort written in the model's own letters."""
+        people = len(self.genotypes)
+        zero, two = (numpy.full(people, v, dtype=numpy.int8) for v in (0, 2))
+        worse = self.genotypes[:, 15].copy()
+        worse[:9] = -1
+        as_missing = numpy.where(self.genotypes[:, 21] < 0, -1, 0).astype(numpy.int8)
+
+        def turned(j):
+            column = self.genotypes[:, j]
+            return numpy.where(column < 0, column, 2 - column)
+
+        # Model SNP: its alleles where they are not A and G; the cohort's lines (place and name where
+        # they are not the model's and x); expected status; the value, when it is not the cohort's own.
+        same = [self.genotypes[:, j] for j in range(23)]
+        here = [("1", j + 1, f"x{j}") for j in range(23)]
+        rules = [
+            (0, None, [(*here[0], "A", "G", same[0])], "exact"),
+            (1, None, [(*here[1], "G", "A", turned(1))], "swapped"),
+            (2, None, [(*here[2], "T", "C", same[2])], "flipped"),
+            (3, None, [(*here[3], "C", "T", turned(3))], "flipped_swapped"),
+            (4, ("A", "T"), [(*here[4], "A", "T", same[4])], "exact"),
+            (5, ("C", "G"), [(*here[5], "G", "C", turned(5))], "swapped"),
+            (6, None, [(*here[6], "0", "G", zero)], "one_allele"),
+            (7, None, [(*here[7], "0", "A", zero)], "one_allele"),
+            (8, None, [(*here[8], ".", "C", zero)], "one_allele"),
+            (9, None, [(*here[9], "A", "C", same[9])], "mismatch"),
+            (10, ("AT", "A"), [(*here[10], "A", "AT", turned(10))], "swapped"),
+            (11, ("AT", "A"), [(*here[11], "TA", "T", same[11])], "mismatch"),
+            (12, None, [("1", 900012, "rs12", "A", "G", same[12])], "exact"),
+            (13, None, [("1", 900013, "rs13", "A", "C", same[13])], "absent"),
+            (14, None, [("1", 15, "of another style", "A", "G", same[14])], "exact"),
+            (15, None, [(*here[15], "A", "G", worse), (*here[15], "A", "G", same[15])], "exact"),
+            (16, None, [(*here[16], "G", "A", zero), (*here[16], "A", "G", same[16])], "exact"),
+            (17, None, [], "absent"),
+            (18, None, [("X", 19, "x18", "A", "G", same[18])], "exact"),
+            (19, None, [(*here[19], "a", "g", same[19])], "exact"),
+            (20, None, [("chr1", 21, "x20", "A", "G", same[20])], "exact"),
+            (21, None, [(*here[21], "A", "G", same[21]), (*here[21], "A", "G", as_missing)], "exact"),
+            (22, None, [(*here[22], "0", "0", zero)], "mismatch"),
+        ]
+        model = [["1", f"rs{j}", j + 1, "A", "G"] for j in range(SNPS)]
+        model[18][0] = "23"
+        lines = [("1", j + 1, f"x{j}", "A", "G", self.genotypes[:, j]) for j in range(23, SNPS)]
+        for number, (j, alleles, cohort, _) in enumerate(rules):
+            if alleles:
+                model[j][3:] = alleles
+            at = len(lines) - 200 * number
+            lines[at:at] = cohort
+        with open(self.path("rules_model.bim"), "w") as file:
+            file.writelines(f"{c}\t{name}\t0\t{p}\t{a}\t{b}\n" for c, name, p, a, b in model)
+        dietnet("import-package", "--checkpoint", os.path.join(MODEL, "best_model.pt"), "--embedding",
+                os.path.join(MODEL, "embedding_fold0.npz"), "--stats",
+                os.path.join(MODEL, "input_stats_fold0.npz"), "--classes", self.classes_file(),
+                "--bim", self.path("rules_model.bim"), "--out", self.path("rules_model"))
+        codes = numpy.array([3, 2, 0, 1], dtype=numpy.uint8)[numpy.array([x[5] for x in lines])]
+        codes = numpy.pad(codes, ((0, 0), (0, -people % 4))).reshape(len(lines), -1, 4)
+        with open(self.path("rules.bed"), "wb") as file:
+            file.write(b"\x6c\x1b\x01")
+            file.write((codes << [0, 2, 4, 6]).sum(axis=2).astype(numpy.uint8).tobytes())
+        with open(self.path("rules.bim"), "w") as file:
+            file.writelines(f"{c}\t{name.replace(' ', '_')}\t0\t{p}\t{a}\t{b}\n"
+                            for c, p, name, a, b, _ in lines)
+        with open(self.path("rules.fam"), "w") as file:
+            file.writelines(f"0 P{i} 0 0 0 -9\n" for i in range(people))
+        said = dietnet("predict", "--model", self.path("rules_model"), "--plink", self.path("rules"),
+                       "--work-dir", self.path("rules"), "--out", self.path("rules.tsv"))
+        self.assertIn("another genome build", said)
+        with open(self.path("rules/match_report.tsv")) as file:
+            report = [line.rstrip("\n").split("\t") for line in file]
+        status = report[0].index("status")
+        self.assertEqual([row[status] for row in report[1:24]], [rule[3] for rule in rules])
+        self.assertEqual({row[status] for row in report[24:]}, {"exact"})
+        chosen = report[0].index("cohort_row")
+        self.assertEqual([report[1 + j][chosen] for j in (15, 16, 21)],
+                         [str(1 + next(i for i, x in enumerate(lines) if x[5] is wanted))
+                          for wanted in (same[15], same[16], same[21])])
+        with open(self.path("rules/match_summary.json")) as file:
+            summary = json.load(file)
+        for key, count in {"people": people, "model_snps": SNPS, "matched": SNPS - 5,
+                           "exact": SNPS - 13, "swapped": 3, "flipped": 2, "one_allele": 3,
+                           "ambiguous": 2, "ambiguous_dropped": 0, "mismatch": 3, "absent": 2,
+                           "several_candidates": 3, "found_by_id": 1, "other_position": 1}.items():
+            self.assertEqual(summary[key], count, key)
+        plain = self.genotypes.copy()
+        plain[:, 6], plain[:, 7], plain[:, 8] = zero, two, zero
+        kept = [j for j in range(SNPS) if j not in (9, 11, 13, 17, 22)]
+        expected = self.score("plain", plain[:, kept], kept)
+        with open(self.path("rules.tsv")) as file:
+            rows = [line.rstrip("\n").split("\t") for line in file]
+        self.assertEqual([dict(zip(rows[0], row)) for row in rows[1:]], expected)
+
+    def classes_file(self):
+        with h5py.File(os.path.join(MODEL, "dataset.hdf5")) as file:
+            names = [name.decode() for name in file["class_label_names"][()]]
+        with open(self.path("classes.txt"), "w") as file:
+            file.writelines(name + "\n" for name in names)
+        return self.path("classes.txt")
+
     def test_s2_swaps_and_flips_that_match_mends_give_the_unchanged_table(self):
         for share in (0, 0.01, 0.05, 0.25, 1):
             rng = numpy.random.default_rng(int(100 * share))

@@ -23,6 +23,24 @@ Result<void> CheckLength(size_t found, size_t expected, const char* of, const st
                 fmt::format("{}", found), fmt::format("{}", expected));
 }
 
+// NaN is what a SNP without calls has: it counts 0. Anything else must be a statistic of genotypes.
+Result<void> CheckStatistics(const FoldInputs& inputs, const std::string& where) {
+  const auto refuse = [&](size_t snp, const char* of, double found, const char* expected) {
+    return Broken(where,
+                  fmt::format("the {} of SNP {} is none of genotypes", of, inputs.snps.names[snp]),
+                  fmt::format("{}", found), expected,
+                  "Make the statistics again with `tallele dietnet compute-input-stats`.");
+  };
+  for (size_t j = 0; j < inputs.num_snps(); ++j) {
+    const double mean = inputs.means[j], sd = inputs.deviations[j];
+    if (mean < 0 || mean > 2) return refuse(j, "mean", mean, "0 to 2");
+    if (sd < 0 || std::isinf(sd)) {
+      return refuse(j, "standard deviation", sd, "0 or more, and finite");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string ModelSnps::Identity() const {
@@ -96,6 +114,7 @@ Result<void> CheckInputs(const FoldInputs& inputs, const std::string& where) {
     TALLELE_TRY(CheckLength(inputs.snps.counted_alleles.size(), snps, "counted alleles", where));
     TALLELE_TRY(CheckLength(inputs.snps.other_alleles.size(), snps, "other alleles", where));
   }
+  TALLELE_TRY(CheckStatistics(inputs, where));
   if (!inputs.embedding.empty()) {
     TALLELE_TRY(CheckEmbedding(inputs, inputs.embedding, where));
   }

@@ -3,8 +3,6 @@
 #include <iterator>
 #include <numeric>
 
-#include <fmt/format.h>
-
 #include "ancestry/partition.h"
 
 namespace tallele {

@@ -65,6 +65,7 @@ Result<void> FoldSource::CountGenotypes(EventSink& events, const CancelToken& ca
   for (const int64_t fold : folds_) folds.push_back(partition_[static_cast<size_t>(fold)]);
   TALLELE_ASSIGN(const auto rows, OpenGenotypeRows(*dataset_, events));
   FoldCountRequest request;
+  request.partition = request_.partition;
   request.num_threads = static_cast<size_t>(std::max(0, request_.num_threads));
   TALLELE_ASSIGN(counts_, FoldCounts::Count(*rows, folds, dataset_->labels(),
                                             dataset_->class_names(), request, events, cancel));
@@ -77,6 +78,25 @@ Result<std::shared_ptr<const FoldData>> FoldSource::Get(int64_t fold) {
   TALLELE_ASSIGN(auto data, Make(fold));
   made_[fold] = data;
   return data;
+}
+
+std::string FoldSource::InputsPlace(int64_t fold) const {
+  std::string place = fmt::format("fold {}", fold);
+  if (!request_.input_stats.empty()) place += " of " + request_.input_stats;
+  if (!request_.embedding.empty()) {
+    place += (request_.input_stats.empty() ? " of " : " and ") + request_.embedding;
+  }
+  return place;
+}
+
+Result<void> FoldSource::CheckVariation(const FoldInputs& inputs, int64_t fold) const {
+  if (request_.engine == TrainEngine::kUpstream) return {};  // keeps every SNP
+  for (size_t j = 0; j < inputs.num_snps(); ++j) {
+    if (!inputs.IsDegenerate(j)) return {};
+  }
+  return InputError("no SNP varies among the training people", InputsPlace(fold),
+                    "Every standard deviation is 1e-6 or no number; give the statistics of this "
+                    "dataset and partition.");
 }
 
 Result<std::shared_ptr<const FoldData>> FoldSource::Make(int64_t fold) const {
@@ -109,7 +129,8 @@ Result<std::shared_ptr<const FoldData>> FoldSource::Make(int64_t fold) const {
   inputs->test_rows = data->rows[2];
   inputs->dataset_people = static_cast<int64_t>(people_->classes.size());
   inputs->dataset_identity = names_checksum_;
-  TALLELE_TRY(CheckInputs(*inputs, fmt::format("fold {}", fold)));
+  TALLELE_TRY(CheckInputs(*inputs, InputsPlace(fold)));
+  TALLELE_TRY(CheckVariation(*inputs, fold));
   if (!request_.plain) {
     const size_t width = 3 * people_->class_names.size();
     if (inputs->embedding_width != width) {

@@ -34,6 +34,9 @@ class FoldSource {
   Result<void> Load(EventSink& events, const CancelToken& cancel);
   Result<void> CountGenotypes(EventSink& events, const CancelToken& cancel);
   Result<std::shared_ptr<const FoldData>> Make(int64_t fold) const;
+  // "fold 0 of input_stats.npz", for errors.
+  std::string InputsPlace(int64_t fold) const;
+  Result<void> CheckVariation(const FoldInputs& inputs, int64_t fold) const;
 
   const TrainRequest& request_;
   std::shared_ptr<const TrainingDataset> dataset_;
