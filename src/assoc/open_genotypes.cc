@@ -1,7 +1,6 @@
 #include "assoc/open_genotypes.h"
 
 #include "assoc/batch_inputs.h"
-#include "cohort/sample_file.h"
 #include "genotype/bed/bed_source.h"
 #include "genotype/bgen/bgen_source.h"
 
@@ -20,21 +19,21 @@ Result<std::unique_ptr<GenotypeSource>> OpenSource(const ScanRequest& request, E
 
 }  // namespace
 
-Result<OpenedGenotypes> OpenGenotypes(const ScanRequest& request, EventSink& events) {
+Result<std::shared_ptr<const GenotypeSource>> OpenGenotypes(const ScanRequest& request,
+                                                            EventSink& events) {
   if (request.bgen.empty() == request.bed.empty()) {
     return UsageError(
         request.bgen.empty() ? "no genotype file given" : "more than one genotype file given",
         "Name exactly one with --bgen or --bed.");
   }
-  OpenedGenotypes opened;
   BatchInputs* batch = request.batch_inputs.get();
-  if (batch != nullptr) opened.source = batch->FindSource(request);
-  if (!opened.source) {
-    TALLELE_ASSIGN(opened.source, OpenSource(request, events));
+  std::shared_ptr<const GenotypeSource> source;
+  if (batch != nullptr) source = batch->FindSource(request);
+  if (!source) {
+    TALLELE_ASSIGN(source, OpenSource(request, events));
   }
-  if (batch != nullptr) batch->KeepSource(request, opened.source);
-  TALLELE_ASSIGN(opened.samples, ResolveSamples(*opened.source, request.sample, InputEnv(request)));
-  return opened;
+  if (batch != nullptr) batch->KeepSource(request, source);
+  return source;
 }
 
 }  // namespace tallele

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "assoc/scan_request.h"
 #include "base/event_sink.h"
@@ -12,15 +11,10 @@
 
 namespace tallele {
 
-struct OpenedGenotypes {
-  std::shared_ptr<const GenotypeSource> source;
-  std::vector<SampleIdentity> samples;  // in file order
-};
-
-// Opens the one genotype file that the request names, and its people: from --sample, else from
-// the file itself. Errors: none or several files named, no identities anywhere, numbers of people
-// that differ.
-Result<OpenedGenotypes> OpenGenotypes(const ScanRequest& request, EventSink& events);
+// Opens the one genotype file that the request names. Errors: none or several files named, and
+// those of the file.
+Result<std::shared_ptr<const GenotypeSource>> OpenGenotypes(const ScanRequest& request,
+                                                            EventSink& events);
 
 }  // namespace tallele
 

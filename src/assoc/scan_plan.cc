@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <exception>
+#include <future>
 #include <new>
+#include <optional>
 
 #include "assoc/batch_inputs.h"
 #include "assoc/execution_plan.h"
 #include "assoc/open_genotypes.h"
 #include "assoc/resume.h"
+#include "assoc/table_reading.h"
 #include "base/machine.h"
 #include "kernels/normal_tail.h"
 #include "results/input_files.h"
@@ -220,9 +223,24 @@ void ChooseBlockWidth(PlannedScan& plan) {
   plan.block_width_limited = plan.request.block_size > plan.block_width;
 }
 
-// Before anything is read: what is read afterwards must still be this.
-Result<void> NoteInputs(PlannedScan& plan) {
+// Nothing where a file cannot be examined: reading it will say why.
+std::vector<std::optional<FileIdentity>> InputIdentities(const ScanRequest& request) {
+  std::vector<std::optional<FileIdentity>> identities;
+  for (const auto& [role, path] : NamedInputs(request)) {
+    const auto identity = InputEnv(request).Identity(path);
+    identities.push_back(identity.ok() ? std::optional(*identity) : std::nullopt);
+  }
+  return identities;
+}
+
+// `before` are the identities before anything was read: what is read must still be this.
+Result<void> NoteInputs(PlannedScan& plan, std::span<const std::optional<FileIdentity>> before) {
   TALLELE_ASSIGN(plan.inputs, DescribeInputs(plan.request));
+  for (size_t i = 0; i < plan.inputs.size(); ++i) {
+    if (before[i] == plan.inputs[i].identity) continue;
+    return InputError("the file changed while the run read it", plan.inputs[i].path,
+                      "Run again when nothing writes to it.");
+  }
   if (plan.inputs.empty() || plan.inputs.front().role != "genotypes") return {};
   plan.genotypes = plan.inputs.front();
   if (plan.request.safety.verify_inputs) {
@@ -266,19 +284,23 @@ Result<std::unique_ptr<ScanPlan>> MakePlan(const ScanRequest& request, EventSink
   TALLELE_TRY(CheckRequest(request));
   TALLELE_ASSIGN(plan->target, ChooseCpuTarget());
   plan->threads = request.threads > 0 ? request.threads : AvailableProcessors();
-  TALLELE_TRY(NoteInputs(*plan));
-  TALLELE_ASSIGN(OpenedGenotypes opened, OpenGenotypes(request, events));
-  plan->source = std::move(opened.source);
-  plan->samples = std::move(opened.samples);
+  const auto identities = InputIdentities(request);
+  TableReading tables(plan->request, plan->threads);
+  TALLELE_TRY(NoteInputs(*plan, identities));
+  TALLELE_ASSIGN(plan->source, OpenGenotypes(request, events));
+  TALLELE_ASSIGN(plan->samples, tables.Samples(*plan->source));
   TALLELE_TRY(SetTests(*plan));
   TALLELE_TRY(SelectPlanVariants(*plan));
-  TALLELE_ASSIGN(plan->cohort,
-                 LoadCohort(request.cohort, plan->samples, events, InputEnv(request)));
-  TALLELE_TRY(OpenPredictions(*plan, events));
+  TALLELE_ASSIGN(plan->cohort, tables.LoadedCohort(plan->samples, events));
   plan->num_covariates_asked = plan->cohort.covariate_names.size();
-  TALLELE_ASSIGN(plan->basis,
-                 BuildCovariateBasis(plan->cohort.covariates, plan->cohort.covariate_names,
-                                     plan->cohort.base.size()));
+  // The basis needs the covariates alone, and the predictions the people.
+  std::future<Result<CovariateBasis>> basis =
+      std::async(plan->threads > 1 ? std::launch::async : std::launch::deferred, [&] {
+        return BuildCovariateBasis(plan->cohort.covariates, plan->cohort.covariate_names,
+                                   plan->cohort.base.size());
+      });
+  TALLELE_TRY(OpenPredictions(*plan, events));
+  TALLELE_ASSIGN(plan->basis, basis.get());
   TALLELE_TRY(OpenNullFirth(*plan));
   plan->cohort.covariates.clear();
   plan->cohort.covariates.shrink_to_fit();

@@ -2,6 +2,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -16,6 +17,7 @@
 #include "base/kept_file_env.h"
 #include "base/parse_number.h"
 #include "base/random.h"
+#include "base/text_index.h"
 #include "base/text_reader.h"
 #include "tests/support/fixtures.h"
 
@@ -35,6 +37,73 @@ TEST(ParseDouble, TellsWhyATokenIsNoNumber) {
   EXPECT_EQ(ParseDouble("inf", &value), NumberOutcome::kNotFinite);
   EXPECT_EQ(ParseDouble("-nan", &value), NumberOutcome::kNotFinite);
   EXPECT_EQ(ParseDouble("1e999", &value), NumberOutcome::kOutOfRange);
+}
+
+// Plain decimals have a fast way of their own; the library is the reference.
+TEST(ParseDouble, GivesTheBitsOfTheLibraryForPlainDecimals) {
+  RandomStream random(3, 4);
+  const auto check = [](const std::string& text) {
+    double expected = 0, value = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, expected);
+    const bool number = error == std::errc() && stop == end;
+    ASSERT_EQ(ParseDouble(text, &value) == NumberOutcome::kOk, number) << text;
+    if (!number) return;
+    ASSERT_EQ(std::memcmp(&value, &expected, sizeof value), 0) << text;
+  };
+  for (int i = 0; i < 300000; ++i) {
+    std::string text = random.NextLong() % 3 == 0 ? "-" : "";
+    const uint64_t length = random.NextLong() % 19;
+    const uint64_t point = random.NextLong() % 20;
+    for (uint64_t k = 0; k < length; ++k) {
+      if (k == point) text += '.';
+      text += static_cast<char>('0' + random.NextLong() % 10);
+    }
+    check(text);
+  }
+  for (const char* text : {"0",
+                           "-0",
+                           "-0.0",
+                           ".",
+                           "-",
+                           "-.",
+                           "1.",
+                           ".5",
+                           "-.5",
+                           "1..2",
+                           "1.2.3",
+                           "--1",
+                           "999999999999999",
+                           "9999999999999999",
+                           "0.000000000000001",
+                           "0.1",
+                           "123456.789012345",
+                           "1e5",
+                           "1.5e-3",
+                           "00000000000000012"}) {
+    check(text);
+  }
+}
+
+// An index that lost, mixed up or overwrote texts would mix up people.
+TEST(TextIndex, HoldsWhatAMapHolds) {
+  TextIndex index;
+  EXPECT_EQ(index.Find("a"), std::nullopt);
+  std::map<std::string, uint64_t> expected;
+  RandomStream random(5, 6);
+  for (uint64_t i = 0; i < 50000; ++i) {
+    std::string text = std::to_string(random.NextLong() % 40000);
+    if (text.size() % 3 == 0) text.assign(text.size(), '\0');
+    const auto earlier = index.Insert(text, i);
+    const auto [at, added] = expected.try_emplace(text, i);
+    ASSERT_EQ(earlier.has_value(), !added);
+    ASSERT_EQ(earlier.value_or(at->second), at->second);
+    if (i == 100) index.Reserve(1000);
+  }
+  EXPECT_EQ(index.size(), expected.size());
+  for (const auto& [text, value] : expected) ASSERT_EQ(index.Find(text), value);
+  EXPECT_EQ(index.Find("no such text"), std::nullopt);
+  EXPECT_EQ(index.Find(""), std::nullopt);
 }
 
 // Text output promises the digits of REGENIE, which prints through a default stream.

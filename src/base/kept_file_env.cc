@@ -36,9 +36,13 @@ class KeptFile final : public ReadableFile {
 
 }  // namespace
 
-void KeptFileEnv::Expect(const std::string& path) { ++shared_[WithoutLinks(path)].users; }
+void KeptFileEnv::Expect(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  ++shared_[WithoutLinks(path)].users;
+}
 
 Result<std::unique_ptr<ReadableFile>> KeptFileEnv::OpenToRead(const std::string& path) {
+  const std::lock_guard lock(mutex_);
   const auto at = shared_.find(WithoutLinks(path));
   if (at == shared_.end() || at->second.users < 2) return base().OpenToRead(path);
   Shared& shared = at->second;

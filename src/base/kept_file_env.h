@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,8 @@ namespace tallele {
 
 // Reads a file that several users expect once: its bytes stay in memory as long as size, inode and
 // times of the file are those of when they were read. One that changed is read again. Files that
-// nobody announced, or that are too large, are read directly. For one thread at a time; files that
-// it opened are safe for many.
+// nobody announced, or that are too large, are read directly. Safe for many threads; one that opens
+// a file waits for another that reads one.
 class KeptFileEnv final : public ForwardingFileEnv {
  public:
   // At most `most_bytes` are kept; the files that were not asked for longest make room.
@@ -43,6 +44,7 @@ class KeptFileEnv final : public ForwardingFileEnv {
                                               const FileIdentity& identity) const;
   void MakeRoom(uint64_t bytes);
 
+  std::mutex mutex_;
   const uint64_t most_bytes_;
   uint64_t kept_bytes_ = 0;
   uint64_t asked_ = 0;

@@ -214,13 +214,15 @@ void SplitBlanks(std::string_view line, std::vector<std::string_view>& fields) {
 
 void SplitTabs(std::string_view line, std::vector<std::string_view>& fields) {
   fields.clear();
-  size_t start = 0;
-  while (true) {
-    const size_t tab = line.find('\t', start);
-    fields.push_back(Trim(line.substr(start, tab - start)));
-    if (tab == std::string_view::npos) return;
-    start = tab + 1;
+  // Cells are short: a loop over the bytes is faster than a search for each tab.
+  const char* const end = line.data() + line.size();
+  const char* start = line.data();
+  for (const char* at = start; at != end; ++at) {
+    if (*at != '\t') continue;
+    fields.push_back(Trim({start, static_cast<size_t>(at - start)}));
+    start = at + 1;
   }
+  fields.push_back(Trim({start, static_cast<size_t>(end - start)}));
 }
 
 }  // namespace tallele

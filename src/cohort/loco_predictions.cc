@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <limits>
 #include <map>
-#include <unordered_map>
 
 #include "base/file_env.h"
 #include "base/hashing.h"
 #include "base/parse_number.h"
+#include "base/text_index.h"
 #include "base/text_reader.h"
 #include "cohort/variant_selection.h"
 
@@ -53,25 +53,25 @@ struct Alignment {
 class KeyIndex {
  public:
   explicit KeyIndex(std::span<const std::string> keys) {
-    positions_.reserve(keys.size());
-    for (uint32_t i = 0; i < keys.size(); ++i) positions_.try_emplace(keys[i], i);
+    positions_.Reserve(keys.size());
+    for (uint32_t i = 0; i < keys.size(); ++i) positions_.Insert(keys[i], i);
     for (uint32_t i = 0; i < keys.size(); ++i) {
       // A key X_X also answers to X (see SampleLookup).
       const std::string_view key = keys[i];
       const size_t half = key.size() / 2;
       if (key.size() % 2 == 1 && key[half] == '_' && key.substr(0, half) == key.substr(half + 1)) {
-        positions_.try_emplace(key.substr(0, half), i);
+        positions_.Insert(key.substr(0, half), i);
       }
     }
   }
 
   uint32_t Find(std::string_view key) const {
-    const auto at = positions_.find(key);
-    return at == positions_.end() ? kAbsent : at->second;
+    const auto position = positions_.Find(key);
+    return position ? static_cast<uint32_t>(*position) : kAbsent;
   }
 
  private:
-  std::unordered_map<std::string_view, uint32_t> positions_;
+  TextIndex positions_;
 };
 
 // The header as a LOCO file begins with it, or an error.

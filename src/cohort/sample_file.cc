@@ -1,8 +1,8 @@
 #include "cohort/sample_file.h"
 
 #include <algorithm>
-#include <unordered_map>
 
+#include "base/text_index.h"
 #include "base/text_reader.h"
 #include "cohort/sample_lookup.h"
 
@@ -70,12 +70,12 @@ Result<Sex> ParseSex(const LineReader& reader, std::string_view text) {
 
 }  // namespace
 
-Result<std::vector<SampleIdentity>> ReadOxfordSamples(const std::string& path,
-                                                      size_t expected_count, FileEnv& env) {
+Result<std::vector<SampleIdentity>> ReadOxfordSamples(const std::string& path, FileEnv& env) {
   TALLELE_ASSIGN(const auto reader, LineReader::Open(path, env));
   TALLELE_ASSIGN(const SampleColumns columns, ReadSampleHeader(*reader));
   std::vector<SampleIdentity> samples;
-  std::unordered_map<std::string, int64_t> line_of_person;
+  TextIndex line_of_person;
+  std::string person;
   std::string_view line;
   std::vector<std::string_view> fields;
   while (true) {
@@ -93,21 +93,33 @@ Result<std::vector<SampleIdentity>> ReadOxfordSamples(const std::string& path,
     if (columns.sex) {
       TALLELE_ASSIGN(sample.sex, ParseSex(*reader, fields[*columns.sex]));
     }
-    const auto [earlier, added] =
-        line_of_person.try_emplace(sample.fid + "\t" + sample.iid, reader->line_number());
-    if (!added) {
-      return InputError("this person already stood on line " + std::to_string(earlier->second),
+    person.assign(sample.fid).append(1, '\t').append(sample.iid);
+    const auto earlier =
+        line_of_person.Insert(person, static_cast<uint64_t>(reader->line_number()));
+    if (earlier) {
+      return InputError("this person already stood on line " + std::to_string(*earlier),
                         reader->Where(), "Everybody must have an identifier of their own.");
     }
     samples.push_back(std::move(sample));
   }
-  if (samples.size() == expected_count) return samples;
+  return samples;
+}
+
+Result<void> CheckSampleCount(const std::string& path, size_t count, size_t expected_count) {
+  if (count == expected_count) return {};
   Error error =
       InputError("the sample file names another number of people than the genotype file has", path,
                  "Give the sample file that belongs to the genotype file.");
-  error.found = std::to_string(samples.size());
+  error.found = std::to_string(count);
   error.expected = std::to_string(expected_count);
   return error;
+}
+
+Result<std::vector<SampleIdentity>> ReadOxfordSamples(const std::string& path,
+                                                      size_t expected_count, FileEnv& env) {
+  TALLELE_ASSIGN(std::vector<SampleIdentity> samples, ReadOxfordSamples(path, env));
+  TALLELE_TRY(CheckSampleCount(path, samples.size(), expected_count));
+  return samples;
 }
 
 Result<std::vector<SampleIdentity>> ResolveSamples(const GenotypeSource& source,

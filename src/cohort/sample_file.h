@@ -15,7 +15,13 @@ namespace tallele {
 // Reads an Oxford sample file: a line of names with ID_1 and ID_2, a line of types (0 for the
 // identifiers), then a line for each person in the order of the genotype file. A column `sex` of
 // 0, 1, 2 or NA gives the sex. Files with one or two identifier columns alone are read as well.
-// `expected_count` is the genotype file's number of samples.
+Result<std::vector<SampleIdentity>> ReadOxfordSamples(const std::string& path,
+                                                      FileEnv& env = PosixFileEnv());
+
+// An error unless the sample file names as many people as the genotype file has.
+Result<void> CheckSampleCount(const std::string& path, size_t count, size_t expected_count);
+
+// Both of them.
 Result<std::vector<SampleIdentity>> ReadOxfordSamples(const std::string& path,
                                                       size_t expected_count,
                                                       FileEnv& env = PosixFileEnv());

@@ -6,9 +6,9 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "base/result.h"
+#include "base/text_index.h"
 #include "genotype/genotype_source.h"
 
 namespace tallele {
@@ -27,8 +27,8 @@ class SampleLookup {
   std::optional<uint32_t> Find(std::string_view fid, std::string_view iid) const;
 
  private:
-  std::unordered_map<std::string, uint32_t> position_of_key_;
-  std::unordered_map<std::string, uint32_t> position_of_single_;
+  TextIndex position_of_key_;
+  TextIndex position_of_single_;
 };
 
 }  // namespace tallele

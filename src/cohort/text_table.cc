@@ -148,11 +148,11 @@ Result<bool> TextTable::Next(TableRow* row) {
     return InputError("an identifier is empty", reader_->Where(),
                       "Give everybody a FID and an IID.");
   }
-  std::string person(row->fid);
-  person.append(1, '\t').append(row->iid);
-  const auto [earlier, added] = line_of_person_.try_emplace(person, reader_->line_number());
-  if (!added) {
-    return InputError("this person already stood on line " + std::to_string(earlier->second),
+  person_.assign(row->fid).append(1, '\t').append(row->iid);
+  const auto earlier =
+      line_of_person_.Insert(person_, static_cast<uint64_t>(reader_->line_number()));
+  if (earlier) {
+    return InputError("this person already stood on line " + std::to_string(*earlier),
                       reader_->Where(), "Keep one line for each person.");
   }
   return true;

@@ -6,11 +6,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/file_env.h"
 #include "base/result.h"
+#include "base/text_index.h"
 #include "base/text_reader.h"
 
 namespace tallele {
@@ -63,7 +63,8 @@ class TextTable {
   size_t num_identity_ = 2;
   std::vector<std::string> columns_;
   std::vector<std::string_view> fields_;
-  std::unordered_map<std::string, int64_t> line_of_person_;
+  std::string person_;  // "FID tab IID" of the current row
+  TextIndex line_of_person_;
 };
 
 // NA, NaN, nan, "." or empty.

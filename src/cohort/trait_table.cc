@@ -24,7 +24,9 @@ class CellReader {
   explicit CellReader(const std::vector<std::string>& missing_codes) : codes_(missing_codes) {}
 
   bool IsMissing(std::string_view cell) const {
-    return IsBuiltInMissing(cell) || Contains(codes_, cell);
+    // A cell that begins as a number does is none of the built-in words.
+    const bool numeric = !cell.empty() && (cell[0] == '-' || (cell[0] >= '0' && cell[0] <= '9'));
+    return (!numeric && IsBuiltInMissing(cell)) || Contains(codes_, cell);
   }
 
   Result<double> Number(const TextTable& table, size_t column, std::string_view cell) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include <fstream>
+#include <functional>
 #include <sstream>
 
 #include "assoc/scan.h"
@@ -157,6 +158,59 @@ TEST_F(ScanFiles, InstructionSets) {
     ASSERT_EQ(*ChooseCpuTarget(), target);
     EXPECT_EQ(AllTexts(Request()), first) << name;
     unsetenv("TALLELE_CPU_TARGET");
+  }
+}
+
+// With two threads the tables are read while the genotype file is opened: what comes first in the
+// plan is still what the user hears of, and messages come in the same order.
+TEST_F(ScanFiles, ErrorsAndMessagesOfAPlanDoNotDependOnThreads) {
+  class Recorder final : public EventSink {
+   public:
+    void Message(Severity, std::string_view text) override { said += std::string(text) + "\n"; }
+    void Progress(const ProgressReport&) override {}
+    std::string said;
+  };
+  const std::string sample = ReadWholeFile(golden_ / "imputed.sample");
+  const std::string short_sample =
+      directory_.Write("short.sample", sample.substr(0, sample.rfind('\n', sample.size() - 2) + 1));
+  const std::string twice = directory_.Write("twice.sample", "ID_1 ID_2\n0 0\nA A\nA A\n");
+  const std::string cut_bgen =
+      directory_.Write("cut.bgen", ReadWholeFile(golden_ / "imputed.bgen").substr(0, 100000));
+  const std::string junk = directory_.Write("junk.tsv", "FID IID QT1\nF1 I1 high\n");
+  struct Case {
+    const char* what;
+    std::string expected;  // in the message; none where the plan can be made
+    std::function<void(ScanRequest&)> change;
+  };
+  const std::vector<Case> cases = {
+      {"nothing wrong", "", [](ScanRequest&) {}},
+      {"sample file", "another number", [&](ScanRequest& r) { r.sample = short_sample; }},
+      {"a person twice", "already stood on line 3", [&](ScanRequest& r) { r.sample = twice; }},
+      {"genotypes before traits", "cut.bgen",
+       [&](ScanRequest& r) { r.bgen = cut_bgen, r.cohort.pheno_file = junk; }},
+      {"sample file before traits", "another number",
+       [&](ScanRequest& r) { r.sample = short_sample, r.cohort.pheno_file = junk; }},
+      {"selection before traits", "the range",
+       [&](ScanRequest& r) { r.range = "1;2", r.cohort.pheno_file = junk; }},
+      {"traits before predictions", "not a number",
+       [&](ScanRequest& r) { r.cohort.pheno_file = junk, r.pred = junk; }},
+      {"a file that is not there", "absent.tsv",
+       [&](ScanRequest& r) { r.cohort.covar_file = "absent.tsv"; }},
+  };
+  for (const Case& c : cases) {
+    std::vector<std::string> outcomes;
+    for (const int threads : {1, 2}) {
+      ScanRequest request = Request();
+      request.out = directory_.File("plan");
+      request.threads = threads;
+      c.change(request);
+      Recorder events;
+      const auto plan = PlanScan(request, events);
+      EXPECT_EQ(plan.ok(), c.expected.empty()) << c.what;
+      outcomes.push_back(events.said + (plan.ok() ? "planned" : plan.error().Message()));
+    }
+    EXPECT_NE(outcomes[0].find(c.expected), std::string::npos) << c.what << ": " << outcomes[0];
+    EXPECT_EQ(outcomes[0], outcomes[1]) << c.what;
   }
 }
 

@@ -25,7 +25,7 @@ class Window {
                      "the end of the file",
                      std::to_string(need) + " bytes at byte " + std::to_string(offset));
     }
-    const bool near = offset <= begin_ + bytes_.size() + kShortJump;
+    const bool near = offset <= begin_ + bytes_.size();
     const uint64_t wish = std::max(need, near ? kLargeRead : kSmallRead);
     bytes_.resize(std::min(wish, file_size_ - offset));
     begin_ = offset;
@@ -34,10 +34,10 @@ class Window {
   }
 
  private:
+  // A record's description, where its genotypes are longer than this: most of a larger read
+  // would be thrown away.
   static constexpr uint64_t kSmallRead = 512;
-  // Where short and long records alternate, most of a large read would be thrown away.
   static constexpr uint64_t kLargeRead = uint64_t{1} << 14;
-  static constexpr uint64_t kShortJump = 4096;
 
   const uint8_t* Data(uint64_t offset) const {
     return reinterpret_cast<const uint8_t*>(bytes_.data()) + (offset - begin_);
